@@ -1,0 +1,105 @@
+"""The plugin API on one page.
+
+Six hooks, without arguments, each called once. Each returns a list of the frozen specs below; the code
+behind a spec is a "module:function" string that is imported on first use, so a plugin that is not
+needed costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import pluggy
+
+PROJECT = "kafka_advisor"
+hookspec = pluggy.HookspecMarker(PROJECT)
+hookimpl = pluggy.HookimplMarker(PROJECT)
+
+
+class FormatSpec(NamedTuple):
+    """An input format. A file is offered to it if its name ends with one of `suffixes` and its text
+    holds one of `markers` (no markers: always). `claim(name, text) -> int` then says how sure the
+    format is, 0 (not mine) to 100; the surest loads the file: `load(Source) -> Loaded`."""
+
+    name: str
+    suffixes: tuple[str, ...]
+    markers: tuple[str, ...]
+    claim: str
+    load: str
+    about: str
+    fallback_encoding: str | None = None
+
+
+class PackSpec(NamedTuple):
+    """A rule pack: a TOML resource `file` inside the importable package `package`."""
+
+    name: str
+    package: str
+    file: str
+
+
+class CheckSpec(NamedTuple):
+    """A check that a pack's rule may name. `function(subject, context)` yields Hits; `reads` says
+    what the subject is: document | deployment."""
+
+    name: str
+    function: str
+    reads: str
+
+
+class ReporterSpec(NamedTuple):
+    """An output format: `render(report: dict, options) -> str`, a view of the JSON report."""
+
+    name: str
+    render: str
+    about: str
+
+
+class ClientSpec(NamedTuple):
+    """A client family or vendor: keys it adds (a trailing `*` is a prefix), names it spells
+    differently, defaults that differ from Kafka's, and `refused(component, config) -> Accepted |
+    Rejected` if it has a validity check of its own. `replaces` = it does not know Kafka's Java keys."""
+
+    name: str
+    keys: tuple[str, ...] = ()
+    aliases: Mapping[str, str] = {}
+    defaults: Mapping[str, str] = {}
+    refused: str | None = None
+    replaces: bool = False
+
+
+class ModelSpec(NamedTuple):
+    """A piece of the simulator: kind assignor | partitioner | guarantee | fault."""
+
+    kind: str
+    name: str
+    function: str
+
+
+class Hooks:
+    """Implement any of these in a module or class and mark it with `hookimpl`."""
+
+    @hookspec
+    def advisor_formats(self) -> list[FormatSpec]:  # type: ignore[empty-body]
+        """Input formats."""
+
+    @hookspec
+    def advisor_packs(self) -> list[PackSpec]:  # type: ignore[empty-body]
+        """Rule packs."""
+
+    @hookspec
+    def advisor_checks(self) -> list[CheckSpec]:  # type: ignore[empty-body]
+        """Checks that packs name."""
+
+    @hookspec
+    def advisor_reporters(self) -> list[ReporterSpec]:  # type: ignore[empty-body]
+        """Output formats."""
+
+    @hookspec
+    def advisor_clients(self) -> list[ClientSpec]:  # type: ignore[empty-body]
+        """Client families and vendors."""
+
+    @hookspec
+    def advisor_models(self) -> list[ModelSpec]:  # type: ignore[empty-body]
+        """Pieces of the simulator."""

@@ -1,0 +1,247 @@
+"""The frozen values that travel from a file to a report.
+
+NamedTuples, not dataclasses: thousands are made in one audit, and importing dataclasses
+would cost more than reading a small file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, NoReturn
+
+
+class Secret:
+    """A value that must not be shown: every way of printing it gives `<secret>`.
+
+    The raw text is had by `reveal()` alone, which only accept and fix may call (a test greps).
+    """
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def reveal(self) -> str:
+        return self._text
+
+    def __repr__(self) -> str:
+        return "<secret>"
+
+    __str__ = __repr__
+
+    def __format__(self, spec: str) -> str:
+        return format("<secret>", spec)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Secret) and other._text == self._text
+
+    def __hash__(self) -> int:
+        return hash(self._text)
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a Secret is never pickled")
+
+
+class Unknown:
+    """A value that is filled in elsewhere (`${VAR}`, Jinja, Helm): never guessed, never a success."""
+
+    __slots__ = ("template",)
+
+    def __init__(self, template: str) -> None:
+        self.template = template
+
+    def __repr__(self) -> str:
+        return f"unknown ({self.template})"
+
+    __str__ = __repr__
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Unknown) and other.template == self.template
+
+    def __hash__(self) -> int:
+        return hash((Unknown, self.template))
+
+
+Value = str | Secret | Unknown
+
+
+class Location(NamedTuple):
+    """A place in a file; `file` is POSIX and relative to the root of the audit."""
+
+    file: str
+    line: int | None = None
+
+    def __str__(self) -> str:
+        return self.file if self.line is None else f"{self.file}:{self.line}"
+
+
+class Origin(NamedTuple):
+    """Where a value comes from.
+
+    kind: file | default | assumed | project (kafka-advisor.toml) | set (command line).
+    note: what a reader needs besides, e.g. "default of 3.9" or "default of ${ACKS:-all}".
+    """
+
+    kind: str
+    at: Location | None = None
+    note: str = ""
+
+    def __str__(self) -> str:
+        if self.at is not None:
+            return f"{self.at} ({self.note})" if self.note else str(self.at)
+        return self.note or self.kind
+
+
+class Setting(NamedTuple):
+    """One key and value as Kafka receives it."""
+
+    key: str
+    value: Value
+    origin: Origin
+
+
+class Fact(NamedTuple):
+    """What is no configuration key: topic.partitions, topic.replication_factor, cluster.brokers,
+    cluster.racks, cluster.mode (zk|kraft), cluster.elr, group.members, kafka.version."""
+
+    name: str
+    value: str
+    origin: Origin
+
+
+class Dropped(NamedTuple):
+    """Something written in a file that never reaches Kafka, and why.
+
+    cause: overridden | binds-to-nothing | forbidden | not-mapped | no-escape | service-link |
+    needs-prefix | wrong-place | example. `meant` is what would reach Kafka instead, if known.
+    """
+
+    key: str
+    value: Value
+    at: Location
+    cause: str
+    detail: str
+    meant: str | None = None
+
+
+class Document(NamedTuple):
+    """One configuration of one Kafka component, as found in a file.
+
+    component: producer | consumer | admin | broker | topic | connect | connect-standalone | streams |
+    group | mm2 | connector | user. client: java | librdkafka | spring | connect | streams (who reads it).
+    hints: evidence for linking, pairs such as ("topic", "orders"), ("group", "billing"),
+    ("cluster", "my-cluster"), ("bootstrap", "kafka:9092"), ("listener", "kafka:9092"),
+    ("compose", "docker-compose.yml").
+    """
+
+    file: str
+    format: str
+    component: str
+    name: str
+    settings: tuple[Setting, ...]
+    client: str = "java"
+    line: int | None = None
+    facts: tuple[Fact, ...] = ()
+    dropped: tuple[Dropped, ...] = ()
+    hints: tuple[tuple[str, str], ...] = ()
+
+
+class Loaded(NamedTuple):
+    """What a format made of one file. A `partial` or `skipped` file carries its reason."""
+
+    documents: tuple[Document, ...]
+    status: str = "audited"
+    reason: str | None = None
+
+
+class Source(NamedTuple):
+    """A file handed to a format: decoded text, and a reader for files beside it.
+
+    `read` takes a path relative to this file's folder and gives its text, or None if it is missing,
+    too large, or outside the root.
+    """
+
+    file: str
+    text: str
+    read: Callable[[str], str | None]
+
+
+class LoadError(Exception):
+    """A file that looks like a format but cannot be read as it; becomes KA001 with file and line."""
+
+    def __init__(self, message: str, line: int | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.line = line
+
+
+class UsageError(Exception):
+    """Something the user asked for cannot be done as asked: exit code 2, one clear line."""
+
+
+class Deployment(NamedTuple):
+    """Who writes where: documents that belong together, each link with its reason."""
+
+    id: str
+    producer: Document | None
+    topic: Document | None
+    cluster: tuple[Document, ...]
+    groups: tuple[Document, ...]
+    version: str
+    facts: tuple[Fact, ...]
+    workload: Mapping[str, Any]
+    joined_by: tuple[str, ...]
+
+
+class Change(NamedTuple):
+    """One edit of a fix. action: set | add | remove."""
+
+    component: str
+    key: str
+    before: str | None
+    after: str | None
+    file: str | None
+    line: int | None
+    action: str
+
+
+class Fix(NamedTuple):
+    """Changes that, applied together, silence the finding. `verified` names what was asked again."""
+
+    changes: tuple[Change, ...]
+    verified: tuple[str, ...] = ()
+    price: str | None = None
+    smallest: bool = False
+
+
+class Evidence(NamedTuple):
+    """Why a finding stands. kind: trace | start | budget | plumbing."""
+
+    kind: str
+    numbers: tuple[tuple[str, str], ...] = ()
+    guarantee: str | None = None
+    environment: tuple[tuple[str, int], ...] = ()
+    faults: tuple[tuple[str, int], ...] = ()
+    bounds: str | None = None
+    states: int | None = None
+    trace: tuple[Mapping[str, Any], ...] = ()
+
+
+class Finding(NamedTuple):
+    """One thing to mend, at one place."""
+
+    code: str
+    name: str
+    severity: str
+    message: str
+    at: Location
+    resource: str
+    keys: tuple[str, ...]
+    settings: tuple[tuple[str, Setting], ...] = ()
+    evidence: Evidence = Evidence("start")
+    fixes: tuple[Fix, ...] = ()
+    deployment: str | None = None
+    covers: tuple[str, ...] = ()
+    also_at: tuple[Location, ...] = ()
+    suppressed: tuple[str, str] | None = None
+    baseline: str = "new"
