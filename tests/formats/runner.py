@@ -26,7 +26,11 @@ Claim = Callable[[str, str], int]
 
 def cases(format_name: str) -> list[Path]:
     """The case folders of a format, for `pytest.mark.parametrize`."""
-    return sorted(path for path in (HERE / format_name).iterdir() if path.is_dir() and path.name[0] not in "._")
+    return _folders(HERE / format_name)
+
+
+def _folders(parent: Path) -> list[Path]:
+    return sorted(path for path in parent.iterdir() if path.is_dir() and path.name[0] not in "._")
 
 
 def check(case_dir: Path, load: Load, claim: Claim) -> None:
@@ -124,7 +128,7 @@ def main(arguments: list[str]) -> int:
         print(__doc__)
         return 2
     names = [name for name in arguments if not name.startswith("-")]
-    for name in names or sorted(p.name for p in HERE.iterdir() if p.is_dir() and p.name[0] not in "._"):
+    for name in names or [path.name for path in _folders(HERE)]:
         rewrite(name)
     return 0
 
