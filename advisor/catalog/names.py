@@ -1,0 +1,79 @@
+"""Names as people write them: which exist, which are secret, which was meant."""
+
+from __future__ import annotations
+
+from .store import keys, read
+from .versions import Version
+
+_known: set[str] = set()
+_passwords: set[str] = set()
+
+
+def known_anywhere(key: str) -> bool:
+    """True if any component of any release, or librdkafka, has a key of this name."""
+    if not _known:
+        names = read("names")
+        _known.update(names["kafka"], names["librdkafka"])
+    return key in _known
+
+
+def is_password(key: str) -> bool:
+    """True if any release types the key as a password, also behind a prefix such as `listener.name.x.`."""
+    if not _passwords:
+        _passwords.update(read("names")["passwords"])
+    while key:
+        if key in _passwords:
+            return True
+        key = key.partition(".")[2]
+    return False
+
+
+def suggest(component: str, key: str, version: str | Version) -> str | None:
+    """The known key most likely meant by `key`, or None if nothing is near enough."""
+    table = keys(component, version)
+    if key in table:
+        return None
+    plain = _dotted(key)
+    if plain in table:
+        return plain
+    # A short name has few wrong letters before it is another word.
+    cutoff = 1 if len(plain) < 8 else 2 if len(plain) < 16 else 3
+    best: tuple[int, bool, str] | None = None
+    for name, known in table.items():
+        if known.internal or abs(len(name) - len(plain)) > cutoff:
+            continue
+        distance = edit_distance(plain, name, cutoff)
+        if distance <= cutoff:
+            mark = distance, known.deprecated, name
+            if best is None or mark < best:
+                best = mark
+    return best[2] if best else None
+
+
+def _dotted(key: str) -> str:
+    """autoOffsetReset, AUTO_OFFSET_RESET and auto-offset-reset all become auto.offset.reset."""
+    if not key.isupper():
+        key = "".join(
+            "." + letter if letter.isupper() and i and key[i - 1].islower() else letter
+            for i, letter in enumerate(key)
+        )
+    return key.strip().replace("_", ".").replace("-", ".").replace(" ", ".").lower()
+
+
+def edit_distance(one: str, other: str, cutoff: int) -> int:
+    """Insertions, deletions, changes and swaps of neighbours between two words; cutoff + 1 when more."""
+    if abs(len(one) - len(other)) > cutoff:
+        return cutoff + 1
+    before: list[int] = []
+    last: list[int] = []
+    row = list(range(len(other) + 1))
+    for i, a in enumerate(one, 1):
+        before, last, row = last, row, [i]
+        for j, b in enumerate(other, 1):
+            cost = min(last[j] + 1, row[j - 1] + 1, last[j - 1] + (a != b))
+            if i > 1 and j > 1 and a == other[j - 2] and one[i - 2] == b:
+                cost = min(cost, before[j - 2] + 1)
+            row.append(cost)
+        if min(row) > cutoff:
+            return cutoff + 1
+    return row[-1] if row[-1] <= cutoff else cutoff + 1
