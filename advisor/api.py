@@ -9,55 +9,64 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .accept import Accepted, Reason, Rejected, Rewrite, would_accept, would_accept_librdkafka
-    from .catalog import (
-        components_of,
-        fate,
-        is_known,
-        keys,
-        known_anywhere,
-        librdkafka,
-        librdkafka_only,
-        lookup,
-        resolve_version,
-        suggest,
-    )
-    from .hookspecs import (
-        CheckSpec,
-        ClientSpec,
-        FormatSpec,
-        ModelSpec,
-        PackSpec,
-        ReporterSpec,
-        hookimpl,
-    )
-    from .model import (
-        Document,
-        Dropped,
-        Evidence,
-        Fact,
-        Fix,
-        Change,
-        Loaded,
-        LoadError,
-        Location,
-        Origin,
-        Secret,
-        Setting,
-        Source,
-        Unknown,
-        Value,
-    )
-    from .reading import is_secret_key, is_template, setting, value_of
-    from .syntax.properties import Entry, parse_properties
-    from .syntax.yamltree import Node, parse_yaml
+    from .accept import Accepted as Accepted
+    from .accept import Reason as Reason
+    from .accept import Rejected as Rejected
+    from .accept import Rewrite as Rewrite
+    from .accept import would_accept as would_accept
+    from .accept import would_accept_librdkafka as would_accept_librdkafka
+    from .catalog import Version as Version
+    from .catalog import components_of as components_of
+    from .catalog import edit_distance as edit_distance
+    from .catalog import fate as fate
+    from .catalog import is_known as is_known
+    from .catalog import keys as keys
+    from .catalog import known_anywhere as known_anywhere
+    from .catalog import librdkafka as librdkafka
+    from .catalog import librdkafka_only as librdkafka_only
+    from .catalog import lookup as lookup
+    from .catalog import resolve_version as resolve_version
+    from .catalog import suggest as suggest
+    from .context import Context as Context
+    from .context import Hit as Hit
+    from .hookspecs import CheckSpec as CheckSpec
+    from .hookspecs import ClientSpec as ClientSpec
+    from .hookspecs import FormatSpec as FormatSpec
+    from .hookspecs import ModelSpec as ModelSpec
+    from .hookspecs import PackSpec as PackSpec
+    from .hookspecs import ReporterSpec as ReporterSpec
+    from .hookspecs import hookimpl as hookimpl
+    from .model import Change as Change
+    from .model import Deployment as Deployment
+    from .model import Document as Document
+    from .model import Dropped as Dropped
+    from .model import Fact as Fact
+    from .model import Fix as Fix
+    from .model import Loaded as Loaded
+    from .model import LoadError as LoadError
+    from .model import Location as Location
+    from .model import Origin as Origin
+    from .model import Secret as Secret
+    from .model import Setting as Setting
+    from .model import Source as Source
+    from .model import Unknown as Unknown
+    from .model import Value as Value
+    from .reading import is_secret_key as is_secret_key
+    from .reading import is_template as is_template
+    from .reading import setting as setting
+    from .reading import value_of as value_of
+    from .syntax.properties import Entry as Entry
+    from .syntax.properties import parse_properties as parse_properties
+    from .syntax.yamltree import Node as Node
+    from .syntax.yamltree import parse_yaml as parse_yaml
 
 _HOMES = {
     "accept": "Accepted Reason Rejected Rewrite would_accept would_accept_librdkafka",
-    "catalog": "components_of fate is_known keys known_anywhere librdkafka librdkafka_only lookup "
-    "resolve_version suggest",
+    "catalog": "Version components_of edit_distance fate is_known keys known_anywhere librdkafka "
+    "librdkafka_only lookup resolve_version suggest",
+    "context": "Context Hit",
     "hookspecs": "CheckSpec ClientSpec FormatSpec ModelSpec PackSpec ReporterSpec hookimpl",
-    "model": "Document Dropped Evidence Fact Fix Change Loaded LoadError Location Origin Secret Setting "
+    "model": "Change Deployment Document Dropped Fact Fix Loaded LoadError Location Origin Secret Setting "
     "Source Unknown Value",
     "reading": "is_secret_key is_template setting value_of",
     "syntax.properties": "Entry parse_properties",
@@ -65,7 +74,9 @@ _HOMES = {
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
 
-__all__ = sorted(_HOME_OF)  # noqa: PLE0605
+
+def __dir__() -> list[str]:
+    return sorted(_HOME_OF)
 
 
 def __getattr__(name: str) -> Any:

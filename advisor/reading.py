@@ -20,7 +20,9 @@ _NOT_SECRET = re.compile(
     re.IGNORECASE,
 )
 _SECRET_VALUE = re.compile(r"://[^/\s:@]+:[^/\s@]+@|password\s*[=:]\s*\S", re.IGNORECASE)
-_TEMPLATE = re.compile(r"\$\{[^}]*\}|\{\{.*?\}\}|\{%.*?%\}|<%.*?%>|\$\([A-Za-z_]\w*\)|^\$[A-Za-z_]\w*$", re.DOTALL)
+_TEMPLATE = re.compile(
+    r"\$\{[^}]*\}|\{\{.*?\}\}|\{%.*?%\}|<%.*?%>|\$\([A-Za-z_]\w*\)|^\$[A-Za-z_]\w*$", re.DOTALL
+)
 
 _secret_keys: dict[str, bool] = {}
 

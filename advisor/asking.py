@@ -1,0 +1,279 @@
+"""Every rule asked about every subject, and what it answers made into findings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from .catalog import Version, resolve_version
+from .conditions import Condition, compile_condition
+from .context import Context, Hit
+from .effective import client_layers, deployment_layers, effective, family_defaults, reader
+from .loading import FileRecord
+from .model import Deployment, Document, Evidence, Finding, Location, Setting, UsageError
+from .packs import Rule, applies_to
+from .profiles import Profile
+from .project import Project
+from .registry import Registry, function
+from .suppress import Suppressions
+
+BUILT_IN = {"KA000": "rule-crashed", "KA001": "unreadable-file"}
+
+
+class Choice(NamedTuple):
+    """Which rules count: codes, their beginnings (KA1 = all of KA1xx), or names."""
+
+    select: tuple[str, ...]
+    ignore: tuple[str, ...]
+
+    def wants(self, code: str, name: str) -> bool:
+        def named(wanted: Sequence[str]) -> bool:
+            return any(code.startswith(item.upper()) or name == item for item in wanted)
+
+        return (not self.select or named(self.select)) and not named(self.ignore)
+
+    def check(self, rules: Sequence[Rule]) -> None:
+        """A code that no rule has is a mistake, not a filter that matches nothing."""
+        names = [(rule.code, rule.name) for rule in rules] + list(BUILT_IN.items())
+        for item in (*self.select, *self.ignore):
+            if not any(code.startswith(item.upper()) or name == item for code, name in names):
+                raise UsageError(f"no rule is called {item!r}; `kafka-advisor rules` lists them")
+
+
+class Asker:
+    """Asks every rule about every subject and makes findings of what it answers."""
+
+    def __init__(
+        self,
+        registry: Registry,
+        rules: Sequence[Rule],
+        choice: Choice,
+        project: Project,
+        records: Sequence[FileRecord],
+        documents: Sequence[Document],
+        deployments: Sequence[Deployment],
+        versions: Mapping[int, Version],
+        profiles: Mapping[str, Profile],
+        suppressions: Suppressions,
+    ) -> None:
+        self.registry, self.rules, self.choice = registry, rules, choice
+        self.project, self.records = project, records
+        self.documents, self.deployments = documents, deployments
+        self.versions, self.profiles = versions, profiles
+        self.targets = {record.file for record in records if record.target}
+        self.suppressions = suppressions
+        self.severity = project.severity
+        by_document: dict[int, list[Deployment]] = {}
+        for deployment in deployments:
+            for member in (deployment.producer, deployment.topic, *deployment.cluster, *deployment.groups):
+                if member is not None:
+                    by_document.setdefault(id(member), []).append(deployment)
+        self.context = Context(
+            registry.clients,
+            lambda document: versions[id(document)],
+            lambda document: tuple(by_document.get(id(document), ())),
+        )
+
+    def findings(self) -> list[Finding]:
+        found: dict[tuple[Any, ...], Finding] = {}
+        for finding in (*self._unreadable(), *self._asked()):
+            if finding.at.file in self.targets:
+                # A setting shared by several documents (Spring profiles) is one thing to mend.
+                found.setdefault((finding.code, finding.at, finding.keys, finding.message), finding)
+        return [self.suppressions.apply(finding) for finding in found.values()]
+
+    def _unreadable(self) -> Iterable[Finding]:
+        severity = self._severity("KA001", "unreadable-file", "warning")
+        if severity is None or not self.choice.wants("KA001", "unreadable-file"):
+            return
+        for record in self.records:
+            if record.error is not None:
+                message = f"{record.format or 'file'} cannot be read: {record.error.message}"
+                at = Location(record.file, record.error.line)
+                yield Finding(
+                    "KA001",
+                    "unreadable-file",
+                    severity,
+                    message,
+                    at,
+                    record.file,
+                    (),
+                    (),
+                    Evidence("plumbing"),
+                )
+
+    def _asked(self) -> Iterable[Finding]:
+        rules = [rule for rule in self.rules if rule.enabled and self.choice.wants(rule.code, rule.name)]
+        for rule in rules:
+            severity = self._severity(rule.code, rule.name, rule.severity)
+            if severity is None:
+                continue
+            self.context.rule = rule
+            self.context.params = {
+                **rule.params,
+                **self.project.params.get(rule.name, {}),
+                **self.project.params.get(rule.code, {}),
+            }
+            for subject in self._subjects(rule):
+                try:
+                    for hit in self._hits(rule, subject):
+                        yield self._finding(rule, severity, subject, hit)
+                except UsageError:
+                    raise
+                except Exception as error:  # A rule that raises must not take the others down.
+                    yield _crashed(rule, subject, error)
+
+    def _subjects(self, rule: Rule) -> Iterable[Document | Deployment]:
+        if rule.guarantee is not None:
+            return ()
+        if rule.check is not None:
+            spec = self.registry.checks.get(rule.check)
+            if spec is None:
+                known = ", ".join(sorted(self.registry.checks))
+                raise UsageError(f"{rule.at}: rule {rule.code} names check {rule.check!r}; there is {known}")
+            per_deployment = spec.reads == "deployment"
+        else:
+            per_deployment = _per_deployment(_condition(rule))
+        if per_deployment:
+            return [item for item in self.deployments if self._applies(rule, item)]
+        return [item for item in self.documents if self._document_applies(rule, item)]
+
+    def _document_applies(self, rule: Rule, document: Document) -> bool:
+        if rule.components and document.component not in rule.components:
+            return False
+        if rule.clients and document.client not in rule.clients:
+            return False
+        if rule.kafka and not applies_to(rule.kafka, self.versions[id(document)].number):
+            return False
+        if rule.profiles:
+            homes = self.context.deployments_of(document)
+            return not homes or any(self.profiles[home.id].name in rule.profiles for home in homes)
+        return True
+
+    def _applies(self, rule: Rule, deployment: Deployment) -> bool:
+        members = [d for d in (deployment.producer, deployment.topic, *deployment.groups) if d is not None]
+        if rule.clients and not any(document.client in rule.clients for document in members):
+            return False
+        if rule.kafka and not applies_to(rule.kafka, resolve_version(deployment.version).number):
+            return False
+        return not rule.profiles or self.profiles[deployment.id].name in rule.profiles
+
+    def _hits(self, rule: Rule, subject: Document | Deployment) -> Iterable[Hit]:
+        if rule.check is not None:
+            found: Iterable[Hit] = function(self.registry.checks[rule.check].function)(subject, self.context)
+            return found
+        return _ask_condition(rule, subject, self.context)
+
+    def _finding(self, rule: Rule, severity: str, subject: Document | Deployment, hit: Hit) -> Finding:
+        if hit.severity is not None and self._severity(rule.code, rule.name, None) is None:
+            severity = hit.severity
+        if isinstance(subject, Document):
+            resource = subject.name
+            homes = self.context.deployments_of(subject)
+            home = homes[0].id if len(homes) == 1 else None
+        else:
+            resource = home = subject.id
+        return Finding(
+            rule.code,
+            rule.name,
+            severity,
+            fill(rule.message, {"resource": resource, **hit.fields}),
+            hit.at,
+            resource,
+            hit.keys,
+            hit.settings,
+            Evidence(rule.evidence, hit.numbers),
+            hit.fixes,
+            home,
+            rule.covers,
+            hit.also_at,
+        )
+
+    def _severity(self, code: str, name: str, default: str | None) -> str | None:
+        chosen = self.severity.get(code, self.severity.get(name, default))
+        return None if chosen == "off" else chosen
+
+
+def fill(template: str, fields: Mapping[str, str]) -> str:
+    """`{name}` -> its field. Not str.format: a value is hostile, and a name may hold dots."""
+    parts = []
+    for number, piece in enumerate(template.split("{")):
+        name, brace, rest = piece.partition("}")
+        if number == 0 or not brace:
+            parts.append(piece if number == 0 else "{" + piece)
+        else:
+            parts.append(str(fields.get(name, "{" + name + "}")) + rest)
+    return "".join(parts)
+
+
+def _crashed(rule: Rule, subject: Document | Deployment, error: Exception) -> Finding:
+    if isinstance(subject, Document):
+        at, name = Location(subject.file, subject.line), subject.name
+    else:
+        members = [subject.producer, subject.topic, *subject.cluster, *subject.groups]
+        first = next(document for document in members if document is not None)
+        at, name = Location(first.file, first.line), subject.id
+    message = f"rule {rule.code} ({rule.name}) failed on {name}: {type(error).__name__}: {error}"
+    return Finding(
+        "KA000", "rule-crashed", "error", message, at, name, (rule.code,), (), Evidence("plumbing")
+    )
+
+
+_conditions: dict[str, Condition] = {}
+
+
+def _condition(rule: Rule) -> Condition:
+    found = _conditions.get(rule.code)
+    if found is None:
+        found = _conditions[rule.code] = compile_condition(rule.when or {})
+    return found
+
+
+def _per_deployment(condition: Condition) -> bool:
+    """A condition on one component is asked of each such document; one that joins several, or reads facts
+    or the workload, of each deployment."""
+    heads = {name.partition(".")[0] for name in condition.reads} - {"param"}
+    return len(heads) != 1 or not heads.isdisjoint({"fact", "workload"})
+
+
+def _ask_condition(rule: Rule, subject: Document | Deployment, context: Context) -> Iterable[Hit]:
+    condition = _condition(rule)
+    heads = {name.partition(".")[0] for name in condition.reads}
+    if isinstance(subject, Document):
+        if subject.component not in heads:
+            return
+        version = context.version_of(subject)
+        layers = client_layers(subject)
+        facts = {fact.name: fact.value for fact in subject.facts}
+        workload: Mapping[str, Any] = {}
+        defaults = {subject.component: family_defaults(subject, context.clients)}
+        fields = {subject.component: subject.name}
+        at = Location(subject.file, subject.line)
+    else:
+        version = resolve_version(subject.version)
+        layers = deployment_layers(subject)
+        facts = {fact.name: fact.value for fact in subject.facts}
+        workload = subject.workload
+        members = [
+            d for d in (subject.producer, subject.topic, *subject.cluster, *subject.groups) if d is not None
+        ]
+        defaults = {document.component: family_defaults(document, context.clients) for document in members}
+        fields = {document.component: document.name for document in reversed(members)}
+        if not heads <= {*fields, "fact", "workload", "param"}:
+            return  # a side that is not in sight is not guessed
+        at = Location(members[0].file, members[0].line)
+    get = reader(layers, version, facts, {**workload}, defaults, context.params)
+    if condition.test(get) is not True:
+        return
+    shown: list[tuple[str, Setting]] = []
+    for name in condition.reads:
+        component, _, key = name.partition(".")
+        value, _ = get(name)
+        fields[name] = str(value) if value is not None else "unset"
+        if component not in ("fact", "workload", "param"):
+            found, _ = effective(component, key, version, layers, defaults.get(component, {}))
+            if found is not None:
+                shown.append((component, found))
+    places = [setting.origin.at for _, setting in shown if setting.origin.at is not None]
+    keys = tuple(key for _, key in (name.split(".", 1) for name in condition.reads))
+    yield Hit(places[0] if places else at, keys, fields, tuple(shown), also_at=tuple(places[1:]))

@@ -1,0 +1,197 @@
+"""load -> link -> ask -> find: one audit, from paths to findings."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from .asking import Asker, Choice
+from .cache import Cache, open_cache
+from .catalog import Version, resolve_version
+from .files import PROJECT_FILE, Scope, Unreadable, Workspace, find_scope, read_bytes
+from .link import Overrides, apply_overrides, link
+from .loading import FileRecord, load_file
+from .model import Deployment, Document, Finding, UsageError
+from .packs import Rule, load_packs
+from .profiles import Profile, profile_of
+from .project import EMPTY, Project, load_project
+from .registry import Registry, load_registry
+from .suppress import Suppressions
+from .versions import choose_version
+
+SEVERITIES = ("note", "warning", "error")
+
+
+class Options(NamedTuple):
+    """What the command line asks for."""
+
+    paths: tuple[str, ...]
+    kafka_version: str | None = None
+    profile: str | None = None
+    sets: tuple[str, ...] = ()
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    rules: tuple[str, ...] = ()
+    plugins: tuple[str, ...] = ()
+    link: bool = True
+    cache: bool = True
+    today: str = ""
+
+
+class Root(NamedTuple):
+    """What was found in one workspace."""
+
+    workspace: Workspace
+    project: Project
+    files: tuple[FileRecord, ...]
+    deployments: tuple[Deployment, ...]
+    profiles: Mapping[str, Profile]
+    versions: Mapping[int, Version]
+    findings: tuple[Finding, ...]
+    ignored: int
+
+
+class Audit(NamedTuple):
+    """Everything a reporter may want to tell."""
+
+    scope: Scope
+    roots: tuple[Root, ...]
+    registry: Registry
+    notes: tuple[str, ...]
+
+    @property
+    def findings(self) -> list[Finding]:
+        found = [finding for root in self.roots for finding in root.findings]
+        found.sort(key=_order)
+        return found
+
+
+def _order(finding: Finding) -> tuple[str, int, str, str, tuple[str, ...]]:
+    return finding.at.file, finding.at.line or 0, finding.code, finding.resource, finding.keys
+
+
+def audit(options: Options, progress: Callable[[str], None] = lambda text: None) -> Audit:
+    cache = open_cache(options.cache)
+    notes = [cache.note] if cache.note else []
+    scope = find_scope(options.paths, options.link)
+    projects = [_project(workspace, cache) for workspace in scope.workspaces]
+    registry = load_registry(
+        options.plugins, sorted({name for project in projects for name in project.plugins})
+    )
+    choice = Choice(options.select, options.ignore)
+    roots = []
+    for workspace, project in zip(scope.workspaces, projects, strict=True):
+        rules = load_packs(registry.packs, _pack_files(options, workspace, project), cache)
+        choice.check(rules)
+        roots.append(_audit_root(_Run(options, scope, registry, rules, choice, progress), workspace, project))
+    if not any(record.status != "skipped" for root in roots for record in root.files if record.target):
+        notes.append("nothing was audited: no file named is a Kafka configuration")
+    return Audit(scope, tuple(roots), registry, tuple(notes))
+
+
+def _project(workspace: Workspace, cache: Cache) -> Project:
+    if not workspace.has_project:
+        return EMPTY
+    path = os.path.join(workspace.root, PROJECT_FILE)
+    try:
+        return load_project(path, read_bytes(path), cache)
+    except Unreadable as error:
+        raise UsageError(f"{path}: {error}") from None
+
+
+def _pack_files(options: Options, workspace: Workspace, project: Project) -> list[str]:
+    return [*options.rules, *(os.path.join(workspace.root, name) for name in project.rules)]
+
+
+class _Run(NamedTuple):
+    options: Options
+    scope: Scope
+    registry: Registry
+    rules: tuple[Rule, ...]
+    choice: Choice
+    progress: Callable[[str], None]
+
+
+def _audit_root(run: _Run, workspace: Workspace, project: Project) -> Root:
+    options = run.options
+    records: list[FileRecord] = []
+    ignored = 0
+    for number, (path, target, named) in enumerate(workspace.files, 1):
+        if number % 500 == 0:
+            run.progress(f"read {number} of {len(workspace.files)} files")
+        record = load_file(path, workspace.root, run.scope.base, run.registry, project, target, named)
+        if record is None:
+            ignored += target
+        else:
+            records.append(record)
+    overrides = _overrides(options.sets, options.kafka_version or project.kafka_version)
+    loaded = [document for record in records for document in record.documents]
+    documents = apply_overrides(loaded, overrides)
+    stated = options.kafka_version or project.kafka_version
+
+    def version_of_cluster(brokers: Sequence[Document]) -> str:
+        return choose_version(stated, brokers)[0].asked
+
+    if options.link:
+        deployments = link(documents, project, version_of_cluster, overrides)
+    else:
+        deployments = [
+            deployment
+            for document in documents
+            for deployment in link([document], EMPTY, version_of_cluster, overrides)
+        ]
+    versions = _document_versions(documents, deployments, stated)
+    profiles = {
+        deployment.id: profile_of(deployment, options.profile or project.profile)
+        for deployment in deployments
+    }
+    asker = Asker(
+        run.registry,
+        run.rules,
+        run.choice,
+        project,
+        records,
+        documents,
+        deployments,
+        versions,
+        profiles,
+        Suppressions(project, records, options.today),
+    )
+    return Root(
+        workspace,
+        project,
+        tuple(records),
+        tuple(deployments),
+        profiles,
+        versions,
+        tuple(asker.findings()),
+        ignored,
+    )
+
+
+def _overrides(sets: Sequence[str], version: str | None) -> Overrides:
+    from .overrides import parse_overrides
+
+    return parse_overrides(sets, resolve_version(version) if version else None) if sets else Overrides({}, ())
+
+
+def _document_versions(
+    documents: Sequence[Document], deployments: Sequence[Deployment], stated: str | None
+) -> dict[int, Version]:
+    """A broker's or topic's version is its cluster's; a client's library is its own, so only a stated
+    version binds it."""
+    versions: dict[int, Version] = {}
+    alone = choose_version(stated, ())[0]
+    for document in documents:
+        versions[id(document)] = (
+            choose_version(stated, [document])[0] if document.component == "broker" else alone
+        )
+    if stated is None:
+        for deployment in deployments:
+            if deployment.cluster:
+                version = resolve_version(deployment.version)
+                for document in (*deployment.cluster, deployment.topic):
+                    if document is not None:
+                        versions[id(document)] = version
+    return versions
