@@ -10,7 +10,7 @@ from .conditions import Condition, compile_condition
 from .context import Context, Hit
 from .effective import client_layers, deployment_layers, effective, family_defaults, reader
 from .loading import FileRecord
-from .model import Deployment, Document, Evidence, Finding, Location, Setting, UsageError
+from .model import Deployment, Document, Evidence, Finding, Location, Setting, UsageError, members_of
 from .packs import Rule, applies_to
 from .profiles import Profile
 from .project import Project
@@ -65,9 +65,8 @@ class Asker:
         self.severity = project.severity
         by_document: dict[int, list[Deployment]] = {}
         for deployment in deployments:
-            for member in (deployment.producer, deployment.topic, *deployment.cluster, *deployment.groups):
-                if member is not None:
-                    by_document.setdefault(id(member), []).append(deployment)
+            for member in members_of(deployment):
+                by_document.setdefault(id(member), []).append(deployment)
         self.context = Context(
             registry.clients,
             lambda document: versions[id(document)],
@@ -90,17 +89,7 @@ class Asker:
             if record.error is not None:
                 message = f"{record.format or 'file'} cannot be read: {record.error.message}"
                 at = Location(record.file, record.error.line)
-                yield Finding(
-                    "KA001",
-                    "unreadable-file",
-                    severity,
-                    message,
-                    at,
-                    record.file,
-                    (),
-                    (),
-                    Evidence("plumbing"),
-                )
+                yield _built_in("KA001", severity, message, at, record.file, ())
 
     def _asked(self) -> Iterable[Finding]:
         rules = [rule for rule in self.rules if rule.enabled and self.choice.wants(rule.code, rule.name)]
@@ -109,11 +98,8 @@ class Asker:
             if severity is None:
                 continue
             self.context.rule = rule
-            self.context.params = {
-                **rule.params,
-                **self.project.params.get(rule.name, {}),
-                **self.project.params.get(rule.code, {}),
-            }
+            stated = self.project.params
+            self.context.params = {**rule.params, **stated.get(rule.name, {}), **stated.get(rule.code, {})}
             for subject in self._subjects(rule):
                 try:
                     for hit in self._hits(rule, subject):
@@ -151,7 +137,7 @@ class Asker:
         return True
 
     def _applies(self, rule: Rule, deployment: Deployment) -> bool:
-        members = [d for d in (deployment.producer, deployment.topic, *deployment.groups) if d is not None]
+        members = members_of(deployment)
         if rule.clients and not any(document.client in rule.clients for document in members):
             return False
         if rule.kafka and not applies_to(rule.kafka, resolve_version(deployment.version).number):
@@ -210,13 +196,16 @@ def _crashed(rule: Rule, subject: Document | Deployment, error: Exception) -> Fi
     if isinstance(subject, Document):
         at, name = Location(subject.file, subject.line), subject.name
     else:
-        members = [subject.producer, subject.topic, *subject.cluster, *subject.groups]
-        first = next(document for document in members if document is not None)
+        first = members_of(subject)[0]
         at, name = Location(first.file, first.line), subject.id
     message = f"rule {rule.code} ({rule.name}) failed on {name}: {type(error).__name__}: {error}"
-    return Finding(
-        "KA000", "rule-crashed", "error", message, at, name, (rule.code,), (), Evidence("plumbing")
-    )
+    return _built_in("KA000", "error", message, at, name, (rule.code,))
+
+
+def _built_in(
+    code: str, severity: str, message: str, at: Location, resource: str, keys: tuple[str, ...]
+) -> Finding:
+    return Finding(code, BUILT_IN[code], severity, message, at, resource, keys, (), Evidence("plumbing"))
 
 
 _conditions: dict[str, Condition] = {}
@@ -254,9 +243,7 @@ def _ask_condition(rule: Rule, subject: Document | Deployment, context: Context)
         layers = deployment_layers(subject)
         facts = {fact.name: fact.value for fact in subject.facts}
         workload = subject.workload
-        members = [
-            d for d in (subject.producer, subject.topic, *subject.cluster, *subject.groups) if d is not None
-        ]
+        members = members_of(subject)
         defaults = {document.component: family_defaults(document, context.clients) for document in members}
         fields = {document.component: document.name for document in reversed(members)}
         if not heads <= {*fields, "fact", "workload", "param"}:

@@ -184,9 +184,8 @@ def _document_versions(
     versions: dict[int, Version] = {}
     alone = choose_version(stated, ())[0]
     for document in documents:
-        versions[id(document)] = (
-            choose_version(stated, [document])[0] if document.component == "broker" else alone
-        )
+        own = document.component == "broker"
+        versions[id(document)] = choose_version(stated, [document])[0] if own else alone
     if stated is None:
         for deployment in deployments:
             if deployment.cluster:

@@ -36,55 +36,36 @@ def load_file(
     offered = [spec for spec in registry.formats if name.endswith(spec.suffixes)]
     if not offered and not named:
         return None
-    file = (
-        os.path.relpath(path, base).replace(os.sep, "/")
-        if not path.startswith(base + os.sep)
-        else path[len(base) + 1 :].replace(os.sep, "/")
-    )
-
-    def record(
-        status: str, reason: str | None = None, error: LoadError | None = None, **rest: object
-    ) -> FileRecord:
-        spec_name = rest.get("format")
-        return FileRecord(
-            file,
-            path,
-            spec_name if isinstance(spec_name, str) else None,
-            status,
-            reason,
-            (),
-            error,
-            target,
-            named,
-            "",
-        )
-
+    record = FileRecord(relative(path, base), path, None, "skipped", None, (), None, target, named, "")
+    encodings = [spec.fallback_encoding for spec in offered if spec.fallback_encoding]
     try:
         data = read_bytes(path)
-        text = decode(
-            data, next((spec.fallback_encoding for spec in offered if spec.fallback_encoding), None)
-        )
+        text = decode(data, encodings[0] if encodings else None)
     except Unreadable as error:
-        return record("skipped", str(error), LoadError(str(error)))
+        return record._replace(reason=str(error), error=LoadError(str(error)))
     if not text.strip():
-        return record("skipped", "empty") if named else None
-    spec = _surest(name, text, offered if not named or offered else list(registry.formats))
+        return record._replace(reason="empty") if named else None
+    spec = _surest(name, text, offered or list(registry.formats))
     if spec is None:
-        if named:
-            return record("skipped", "no format recognises it as a Kafka configuration")
-        return None
-    source = Source(file, text, _sibling_reader(path, root))
+        return record._replace(reason="no format recognises it as a Kafka configuration") if named else None
+    record = record._replace(format=spec.name)
     try:
-        loaded = function(spec.load)(source)
+        loaded = function(spec.load)(Source(record.file, text, _sibling_reader(path, root)))
     except LoadError as error:
-        return record("skipped", f"{spec.name}: {error.message}", error, format=spec.name)
+        return record._replace(reason=error.message, error=error)
     except RecursionError:
-        error = LoadError("nested too deeply")
-        return record("skipped", f"{spec.name}: {error.message}", error, format=spec.name)
-    documents = tuple(_with_family(document, root, base, project) for document in loaded.documents)
-    return FileRecord(
-        file, path, spec.name, loaded.status, loaded.reason, documents, None, target, named, text
-    )
+        return record._replace(reason="nested too deeply", error=LoadError("nested too deeply"))
+    documents = loaded.documents
+    if project.clients:
+        documents = tuple(_with_family(document, root, base, project) for document in documents)
+    return record._replace(status=loaded.status, reason=loaded.reason, documents=documents, text=text)
+
+
+def relative(path: str, base: str) -> str:
+    """POSIX, relative to the folder that reports are about."""
+    if path.startswith(base + os.sep):
+        return path[len(base) + 1 :].replace(os.sep, "/")
+    return os.path.relpath(path, base).replace(os.sep, "/")
 
 
 def _surest(name: str, text: str, offered: list[FormatSpec]) -> FormatSpec | None:
@@ -115,12 +96,10 @@ def _sibling_reader(path: str, root: str) -> Callable[[str], str | None]:
 
 def _with_family(document: Document, root: str, base: str, project: Project) -> Document:
     """What kafka-advisor.toml says of a client wins over what its keys suggest."""
-    if not project.clients:
-        return document
     from fnmatch import fnmatchcase
 
-    relative = os.path.relpath(os.path.join(base, document.file), root).replace(os.sep, "/")
+    file = relative(os.path.join(base, document.file), root)
     for client in project.clients:
-        if fnmatchcase(relative, client["path"]):
+        if fnmatchcase(file, client["path"]):
             return document._replace(client=client["family"])
     return document

@@ -193,6 +193,11 @@ class Deployment(NamedTuple):
     joined_by: tuple[str, ...]
 
 
+def members_of(deployment: Deployment) -> list[Document]:
+    parts = (deployment.producer, deployment.topic, *deployment.cluster, *deployment.groups)
+    return [document for document in parts if document is not None]
+
+
 class Change(NamedTuple):
     """One edit of a fix. action: set | add | remove."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from .model import Deployment
+from .model import Deployment, members_of
 
 _DEV_WORD = re.compile(r"(?<![a-z0-9])(dev|test|local|docker-compose)(?![a-z0-9])", re.IGNORECASE)
 
@@ -21,10 +21,8 @@ def profile_of(deployment: Deployment, stated: str | None) -> Profile:
     for fact in deployment.facts:
         if fact.name == "cluster.brokers" and fact.value == "1":
             return Profile("dev", f"its cluster has one broker ({fact.origin})")
-    members = (deployment.producer, deployment.topic, *deployment.cluster, *deployment.groups)
-    for document in members:
-        if document is not None:
-            word = _DEV_WORD.search(document.file)
-            if word is not None:
-                return Profile("dev", f"{document.file} has the word {word[0]}")
+    for document in members_of(deployment):
+        word = _DEV_WORD.search(document.file)
+        if word is not None:
+            return Profile("dev", f"{document.file} has the word {word[0]}")
     return Profile("prod", "nothing says otherwise")

@@ -204,7 +204,7 @@ def _sorted(what: str, kind: type[Spec], results: Iterable[Iterable[Spec]]) -> t
         if not isinstance(spec, kind):
             raise UsageError(f"a plugin gave {spec!r} where a {kind.__name__} is expected")
     specs.sort(key=lambda spec: spec.name)
-    for first, second in zip(specs, specs[1:], strict=False):
-        if first.name == second.name:
-            raise UsageError(f"two plugins give a {what} named {first.name!r}: {first} and {second}")
+    for position, spec in enumerate(specs[1:]):
+        if specs[position].name == spec.name:
+            raise UsageError(f"two plugins give a {what} named {spec.name!r}: {specs[position]} and {spec}")
     return tuple(specs)
