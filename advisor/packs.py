@@ -69,17 +69,17 @@ def load_packs(specs: Sequence[PackSpec], files: Sequence[str], cache: Cache) ->
             shipped[folder] = _shipped(folder)
         entry = shipped[folder].get(spec.file)
         # The digest tells a pack that was edited after it was compiled.
+        file = f"{spec.package}/{spec.file}"
         if entry is not None and entry["digest"] == digest(data):
-            rows = entry["rules"]
+            rules += [_rule(row, file) for row in entry["rules"]]
         else:
-            rows = _compiled(f"{spec.package}/{spec.file}", data, cache)
-        rules += (_rule(row, f"{spec.package}/{spec.file}") for row in rows)
+            rules += _compiled(file, data, cache)
     seen: set[str] = set()
     for file in files:
         place = os.path.realpath(file)
         if place not in seen:
             seen.add(place)
-            rules += (_rule(row, file) for row in _compiled(file, _read(file, "rule pack"), cache))
+            rules += _compiled(file, _read(file, "rule pack"), cache)
     rules.sort(key=lambda rule: (rule.code, rule.at))
     _refuse_doubles(rules)
     return tuple(rules)
@@ -148,14 +148,17 @@ def _shipped(folder: str) -> Mapping[str, Any]:
     return packs
 
 
-def _compiled(file: str, data: bytes, cache: Cache) -> list[dict[str, Any]]:
+def _compiled(file: str, data: bytes, cache: Cache) -> list[Rule]:
     key = digest(data)
     kept = cache.get("pack", key)
     if isinstance(kept, list):
-        return kept
+        try:
+            return [_rule(row, file) for row in kept]
+        except (AttributeError, KeyError, TypeError):
+            pass
     rows = compile_pack(file, data)
     cache.put("pack", key, rows)
-    return rows
+    return [_rule(row, file) for row in rows]
 
 
 def _rule(row: Mapping[str, Any], file: str) -> Rule:
