@@ -1,0 +1,319 @@
+"""Java properties files of Kafka: brokers, clients, Connect, MirrorMaker 2, Streams, topics.
+
+Other tools use the suffix too, so a file is claimed for the Kafka keys in it, fewer if its name tells
+what it is. Who reads it is inferred (see roles); a file for producer and consumer gives two documents.
+
+A topic's file is one named topic-orders.properties, orders.topic.properties or topics/orders.properties,
+or one that holds topic keys only. The topic is called what `topic.name`, `topic` or `name` says, else
+what the file's name says. `partitions` and `replication.factor` (also spelt with a dash) are facts there.
+
+Of equal keys the later wins, as in Java. Lines of a template language are no entries: the file is then
+`partial`, because what it becomes is decided elsewhere, and a key that it sets twice is unknown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from advisor.api import (
+    Document,
+    Dropped,
+    Entry,
+    Fact,
+    Loaded,
+    LoadError,
+    Location,
+    Origin,
+    Secret,
+    Setting,
+    Source,
+    Unknown,
+    known_anywhere,
+    parse_properties,
+    setting,
+    value_of,
+)
+
+from . import roles
+
+# Keys that any program might have.
+_GENERIC = frozenset(
+    ("client.id", "group.id", "port", "host.name", "retries", "listeners", "acks", "metadata.max.age.ms")
+)
+_GENERIC_PREFIXES = ("ssl.", "sasl.", "security.", "metric")
+_SURE = frozenset(
+    (
+        "process.roles",
+        "broker.id",
+        "connector.class",
+        "offset.storage.file.filename",
+        "config.storage.topic",
+        "offset.storage.topic",
+        "inter.broker.listener.name",
+        "log.dirs",
+    )
+)
+# Keys of vendors and of clients' plugins: they neither make a file Kafka's nor speak against it.
+_NEUTRAL = re.compile(
+    r"confluent\.|schema\.registry\.|basic\.auth\.|(?:key|value)\.(?:converter|serializer|deserializer)\."
+    r"|listener\.name\.|config\.providers|transforms|errors\.|kafka\.|cruise\.control\.|plugin\."
+    r"|internal\.|avro\.|specific\.avro|auto\.register\.|ksql\.|.*\.override\."
+)
+SUFFIXES = (".properties", ".delta", ".config", ".conf", ".props")
+# The last three say little: their text must be Kafka's nearly throughout.
+_LOOSE = SUFFIXES[2:]
+_TEMPLATE_SUFFIX = re.compile(r"\.(?:j2|erb|tmpl|tpl|template|ftl|mustache)$", re.IGNORECASE)
+_CLIENT_NAME = re.compile(r"(?:^|[^a-z])(?:kafka|client|clients|librdkafka|connect|mm2|mirror)(?:[^a-z]|$)")
+
+_CONTROL_LINE = re.compile(
+    r"^[ \t]*(?:\{%.*?%\}|\{\{(?:[^{}]|\{[^{}]*\})*\}\}|\{#.*?#\}|<%[^=].*?%>)[ \t\r]*$",
+    re.MULTILINE | re.DOTALL,
+)
+_TEMPLATE_MARKS = ("{%", "{{", "{#", "<%", "${")
+_ADDRESS = re.compile(r"[\w.-]+:[0-9]+|\[[0-9a-fA-F:.]+\]:[0-9]+")
+_KEY_LINE = re.compile(r"^[ \t\f]*([A-Za-z][\w.-]*)[ \t\f]*[=:]", re.MULTILINE)
+
+Settled = tuple[tuple[Setting, ...], tuple[Dropped, ...]]
+Settle = Callable[[str, Sequence[Entry]], Settled]
+
+# The text that was claimed last is the text that is loaded next: it is parsed once.
+_last: list[tuple[str, list[Entry], str | None]] = []
+
+
+def claim(name: str, text: str) -> int:
+    """How surely the text is a Kafka properties file, 0 to 100."""
+    plain = _TEMPLATE_SUFFIX.sub("", name).lower()
+    if not plain.endswith(SUFFIXES):
+        return 0
+    loose = plain.endswith(_LOOSE)
+    if loose and re.search(r"[{[][ \t]*$", text, re.MULTILINE):
+        return 0  # a nested language: HOCON, nginx, Logstash
+    try:
+        keys = {entry.key for entry in _entries(text)[0]}
+    except LoadError:
+        keys = set(_KEY_LINE.findall(text))
+    if not keys:
+        return 0
+    if roles.topic_in_name(plain) is not None and _is_topic(keys):
+        return 85
+    score, share = _evidence(keys)
+    if loose:
+        return 70 if score >= 3 and share >= 0.75 else 0
+    sure = not _SURE.isdisjoint(keys) or ("clusters" in keys and any("->" in key for key in keys))
+    if sure and (score >= 2 or share >= 0.5):
+        return 90 if share >= 0.3 else 0
+    if score >= 2 and share >= 0.4:
+        return min(90, int(60 + 5 * score))
+    told = roles.named_role(plain) is not None or bool(_CLIENT_NAME.search(plain.rpartition("/")[2]))
+    told = told or plain.endswith(".delta")
+    return 55 if told and score >= 1 and share >= 0.3 else 0
+
+
+def _is_topic(keys: set[str]) -> bool:
+    """Nothing but what a topic has, and at least one thing that no other program would say."""
+    named = [key for key in keys if key in roles.TOPIC_FACTS or "topic" in roles.components(key)]
+    return len(named) >= 1 and len(named) >= 0.6 * len(keys - set(roles.TOPIC_NAME_KEYS))
+
+
+def _evidence(keys: set[str]) -> tuple[float, float]:
+    """How much the keys speak for Kafka, and which share of those that speak at all are Kafka's."""
+    score = 0.0
+    known = counted = 0
+    for key in keys:
+        bare = key
+        for prefix in roles.CLIENT_PREFIXES:
+            if key.startswith(prefix) and known_anywhere(key[len(prefix) :]):
+                bare = key[len(prefix) :]
+        if known_anywhere(bare) or key in ("connector.class", "tasks.max", "clusters") or "->" in key:
+            generic = bare in _GENERIC or bare.startswith(_GENERIC_PREFIXES)
+            score += 0.4 if generic else 1.0
+            known += 1
+            counted += 1
+        elif not _NEUTRAL.match(key) and not key.endswith(".bootstrap.servers"):
+            counted += 1
+    if "connector.class" in keys:
+        # A connector's own keys are its author's: nothing they say counts against it.
+        return score + 1, 1.0
+    return score, known / counted if counted else 0.0
+
+
+def load(source: Source) -> Loaded:
+    entries, reason = _entries(source.text)
+    found = roles.infer((entry.key for entry in entries), _TEMPLATE_SUFFIX.sub("", source.file))
+    settle = settle_template if reason is not None else settle_plain
+    documents = tuple(_document(source.file, entries, role, len(found) > 1, settle) for role in found)
+    return Loaded(documents, "audited" if reason is None else "partial", reason)
+
+
+def _entries(text: str) -> tuple[list[Entry], str | None]:
+    """The entries, and why they are not all, if so."""
+    if _last and _last[0][0] is text:
+        return _last[0][1:]
+    reason = None
+    if "{%" in text or "{{" in text or "<%" in text or "{#" in text:
+        plain = _CONTROL_LINE.sub(_blank, text)
+        if plain != text:
+            reason = "it holds lines of a template language, which decide elsewhere what is configured"
+    else:
+        plain = text
+    entries = parse_properties(plain)
+    if any(mark in entry.key for entry in entries for mark in _TEMPLATE_MARKS):
+        entries = [entry for entry in entries if not any(mark in entry.key for mark in _TEMPLATE_MARKS)]
+        reason = "it holds keys that a template language fills in"
+    _last[:] = [(text, entries, reason)]
+    return entries, reason
+
+
+def _blank(found: re.Match[str]) -> str:
+    """Nothing, on as many lines."""
+    return "\n" * found[0].count("\n")
+
+
+def _document(
+    file: str, entries: Sequence[Entry], role: roles.Role, shared: bool, settle: Settle
+) -> Document:
+    if role.component == "topic":
+        return _topic(file, entries, settle)
+    mine = [entry for entry in entries if not shared or roles.belongs(entry.key, role.component)]
+    settings, dropped = settle(file, mine)
+    stem = stem_of(file)
+    return Document(
+        file,
+        "properties",
+        role.component,
+        f"{stem} {role.component}" if shared else stem,
+        settings,
+        role.client,
+        mine[0].line if mine else None,
+        facts(role.component, settings),
+        dropped,
+        hints(role.component, settings),
+    )
+
+
+def settle_plain(file: str, entries: Sequence[Entry]) -> Settled:
+    """The settings that stand, in the order of the file, and the earlier ones of equal keys."""
+    last = {entry.key: entry for entry in entries}
+    if len(last) == len(entries):
+        return tuple(setting(entry.key, entry.value, file, entry.line) for entry in entries), ()
+    settings, dropped = [], []
+    for entry in entries:
+        winner = last[entry.key]
+        if winner is entry:
+            settings.append(setting(entry.key, entry.value, file, entry.line))
+            continue
+        where = Location(file, entry.line)
+        detail = f"line {winner.line} sets {entry.key} again, and the later line wins"
+        dropped.append(Dropped(entry.key, value_of(entry.key, entry.value), where, "overridden", detail))
+    return tuple(settings), tuple(dropped)
+
+
+def settle_template(file: str, entries: Sequence[Entry]) -> Settled:
+    """The same for a text with conditions: equal keys may be the two branches of one."""
+    settings: dict[str, Setting] = {}
+    for entry in entries:
+        one = setting(entry.key, entry.value, file, entry.line)
+        before = settings.get(entry.key)
+        if before is not None and before.value != one.value and not isinstance(one.value, Secret):
+            texts = [v.template if isinstance(v, Unknown) else str(v) for v in (before.value, one.value)]
+            one = one._replace(value=Unknown(" or ".join(texts)))
+        settings[entry.key] = one
+    return tuple(settings.values()), ()
+
+
+def stem_of(file: str) -> str:
+    """The file's name without its folder and its suffixes."""
+    base = _TEMPLATE_SUFFIX.sub("", file.rpartition("/")[2])
+    return base.rpartition(".")[0] or base
+
+
+def facts(component: str, settings: Sequence[Setting]) -> tuple[Fact, ...]:
+    """What a broker's keys say about its cluster."""
+    if component != "broker":
+        return ()
+    held = {one.key: one for one in settings if one.value != ""}
+    roles_set, zookeeper = held.get("process.roles"), held.get("zookeeper.connect")
+    if roles_set is not None and zookeeper is not None and isinstance(roles_set.value, Unknown):
+        return ()  # a template for either mode
+    if roles_set is not None:
+        # With both the cluster is moving to KRaft, and this node has moved.
+        return (Fact("cluster.mode", "kraft", roles_set.origin),)
+    return () if zookeeper is None else (Fact("cluster.mode", "zk", zookeeper.origin),)
+
+
+def hints(component: str, settings: Sequence[Setting]) -> tuple[tuple[str, str], ...]:
+    """Evidence for linking. A value that is filled in elsewhere is none."""
+    values = {one.key: one.value for one in settings if isinstance(one.value, str)}
+    found: list[tuple[str, str]] = []
+    if component == "broker":
+        found += [("listener", address) for address in _listeners(values)]
+    elif component == "mm2":
+        for key, value in values.items():
+            if key.endswith(".bootstrap.servers"):
+                found += [("bootstrap", address) for address in _addresses(value)]
+    else:
+        servers = values.get("bootstrap.servers") or values.get("metadata.broker.list") or ""
+        found += [("bootstrap", address) for address in _addresses(servers)]
+    if component == "consumer" and values.get("group.id", "").strip():
+        found.append(("group", values["group.id"].strip()))
+    if component == "streams" and values.get("application.id", "").strip():
+        # Streams takes the application's id for the group's.
+        found.append(("group", values["application.id"].strip()))
+    if component == "connect":
+        for key in ("config.storage.topic", "offset.storage.topic", "status.storage.topic"):
+            found += [("topic", name) for name in _listed(values.get(key, ""))]
+    if component == "connector":
+        for key in ("topics", "topic", "kafka.topic"):
+            found += [("topic", name) for name in _listed(values.get(key, ""))]
+    return tuple(dict.fromkeys(found))
+
+
+def _listed(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _addresses(text: str) -> list[str]:
+    """Each host:port of a list, leaving out what is a placeholder for one."""
+    return [part for part in _listed(text) if _ADDRESS.fullmatch(part)]
+
+
+def _listeners(values: dict[str, str]) -> list[str]:
+    """Addresses at which clients find the broker: advertised, or listened on under a real name."""
+    hidden = set(_listed(values.get("controller.listener.names", "")))
+    found = []
+    for listener in _listed(values.get("advertised.listeners") or values.get("listeners") or ""):
+        name, _, address = listener.partition("://")
+        host = address.rpartition(":")[0]
+        if name not in hidden and host not in ("0.0.0.0", "[::]") and _ADDRESS.fullmatch(address):
+            found.append(address)
+    return found
+
+
+def _topic(file: str, entries: Sequence[Entry], settle: Settle) -> Document:
+    name = roles.topic_in_name(_TEMPLATE_SUFFIX.sub("", file)) or ""
+    kept: list[Entry] = []
+    stated: dict[str, Fact] = {}
+    for entry in entries:
+        fact = roles.TOPIC_FACTS.get(entry.key)
+        value = value_of(entry.key, entry.value.strip())
+        if fact is not None:
+            if isinstance(value, str):
+                stated[fact] = Fact(fact, value, Origin("file", Location(file, entry.line)))
+        elif entry.key in roles.TOPIC_NAME_KEYS:
+            name = value if isinstance(value, str) and value else name
+        else:
+            kept.append(entry)
+    settings, dropped = settle(file, kept)
+    return Document(
+        file,
+        "properties",
+        "topic",
+        name or stem_of(file),
+        settings,
+        "java",
+        entries[0].line if entries else None,
+        tuple(stated.values()),
+        dropped,
+        (("topic", name),) if name else (),
+    )
