@@ -54,7 +54,8 @@ def _inside(value: str) -> str:
     parts = value.replace("\\", "/").split("/")
     if value.startswith(("/", "\\", "~")) or ":" in parts[0] or ".." in parts:
         raise ValueError(
-            f"{value!r} leaves the folder of this file; packs elsewhere are named by --rules PACK on the command line"
+            f"{value!r} leaves the folder of this file; "
+            "packs elsewhere are named by --rules PACK on the command line"
         )
     return value
 
@@ -66,8 +67,11 @@ def _date(value: str) -> str:
         raise ValueError(f"{value!r} is no date; write one like 2027-01-31") from None
 
 
-def _elr(value: object) -> object:
-    return {True: "on", False: "off"}.get(value, value) if isinstance(value, bool) else value
+def _param(value: object) -> object:
+    for item in value if isinstance(value, list) else [value]:
+        if not isinstance(item, str | int | float):
+            raise ValueError("must be text, a number, a boolean, or a list of these")
+    return value
 
 
 Text = Annotated[str, Field(min_length=1)]
@@ -98,14 +102,16 @@ Bytes = Annotated[
 ]
 Day = Annotated[Text, PlainValidator(_date), WithJsonSchema({"type": "string", "format": "date"})]
 Count = Annotated[int, Field(ge=1)]
-Scalar = str | int | float | bool
-Param = Scalar | list[Scalar]
+_PLAIN = ["string", "number", "boolean"]
+Param = Annotated[
+    Any,
+    PlainValidator(_param),
+    WithJsonSchema({"type": [*_PLAIN, "array"], "items": {"type": _PLAIN}}),
+]
 
 
 class _Table(BaseModel):
-    model_config = ConfigDict(
-        extra="forbid", strict=True, allow_inf_nan=False, use_attribute_docstrings=False
-    )
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
 
 class Suppress(_Table):
@@ -139,7 +145,8 @@ class Client(_Table):
 
     path: Text = Field(description="files that match this glob", examples=["python/**"])
     family: Text = Field(
-        description="java, librdkafka, spring, connect, streams, or a plugin's", examples=["librdkafka"]
+        description="java, librdkafka, spring, connect, streams, or one that a plugin gives",
+        examples=["librdkafka"],
     )
 
 
@@ -153,7 +160,7 @@ class Facts(_Table):
     mode: Literal["kraft", "zk"] | None = Field(
         None, description="kraft or zk (ZooKeeper)", examples=["kraft"]
     )
-    elr: Annotated[Literal["on", "off", "unknown"], BeforeValidator(_elr)] | None = Field(
+    elr: Literal["on", "off", "unknown"] | None = Field(
         None, description="eligible leader replicas (KIP-966): on, off or unknown", examples=["unknown"]
     )
     storage: Literal["persistent", "ephemeral"] | None = Field(
@@ -196,7 +203,7 @@ class ProjectFile(_Table):
     )
     profile: Literal["dev", "prod"] | None = Field(
         None,
-        description="dev reports only what can never work; prod asks for every guarantee",
+        description="what is asked: prod asks for every guarantee, dev only for what can never work",
         examples=["prod"],
     )
     fail_on: Literal["error", "warning", "note", "never"] | None = Field(
@@ -212,7 +219,7 @@ class ProjectFile(_Table):
     ) = Field(None, description="installed plugins that must be there", examples=[["kafka-advisor-acme"]])
     severity: dict[Text, Literal["error", "warning", "note", "off"]] | None = Field(
         None,
-        description="rules by code or name: error, warning, note or off",
+        description="severity of rules, by code or name: error, warning, note or off",
         examples=[{"acked-record-loss": "error"}],
     )
     params: dict[Text, dict[Text, Param]] | None = Field(
@@ -228,8 +235,8 @@ class ProjectFile(_Table):
 
 
 def schema() -> dict[str, Any]:
-    """The JSON Schema for editors. Null is how an absent key looks inside; TOML has none, so it is left out."""
-    made = _tidy(ProjectFile.model_json_schema())
+    """The JSON Schema for editors. TOML has no null, so pydantic's way to say "absent" is left out."""
+    made: dict[str, Any] = _tidy(ProjectFile.model_json_schema())
     head = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "urn:kafka-advisor:schema:project:1",
