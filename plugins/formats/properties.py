@@ -39,7 +39,7 @@ from . import roles
 
 # Keys that any program might have.
 _GENERIC = frozenset(
-    ("client.id", "group.id", "port", "host.name", "retries", "listeners", "acks", "metadata.max.age.ms")
+    ("client.id", "group.id", "port", "host.name", "retries", "listeners", "metadata.max.age.ms")
 )
 _GENERIC_PREFIXES = ("ssl.", "sasl.", "security.", "metric")
 _SURE = frozenset(
@@ -121,21 +121,33 @@ def _evidence(keys: set[str]) -> tuple[float, float]:
     score = 0.0
     known = counted = 0
     for key in keys:
-        bare = key
-        for prefix in roles.CLIENT_PREFIXES:
-            if key.startswith(prefix) and known_anywhere(key[len(prefix) :]):
-                bare = key[len(prefix) :]
-        if known_anywhere(bare) or key in ("connector.class", "tasks.max", "clusters") or "->" in key:
-            generic = bare in _GENERIC or bare.startswith(_GENERIC_PREFIXES)
-            score += 0.4 if generic else 1.0
-            known += 1
-            counted += 1
-        elif not _NEUTRAL.match(key) and not key.endswith(".bootstrap.servers"):
-            counted += 1
+        said = _said.get(key)
+        if said is None:
+            if len(_said) > 50_000:
+                _said.clear()
+            said = _said[key] = _says(key)
+        score += said
+        known += said > 0
+        counted += said >= 0
     if "connector.class" in keys:
         # A connector's own keys are its author's: nothing they say counts against it.
         return score + 1, 1.0
     return score, known / counted if counted else 0.0
+
+
+_said: dict[str, float] = {}
+
+
+def _says(key: str) -> float:
+    """1 for a key of Kafka, less for one that any program might have, 0 for a stranger, negligibly
+    below 0 for one that speaks neither way."""
+    bare = key
+    for prefix in roles.CLIENT_PREFIXES:
+        if key.startswith(prefix) and known_anywhere(key[len(prefix) :]):
+            bare = key[len(prefix) :]
+    if known_anywhere(bare) or key in ("connector.class", "tasks.max", "clusters") or "->" in key:
+        return 0.4 if bare in _GENERIC or bare.startswith(_GENERIC_PREFIXES) else 1.0
+    return -1e-9 if _NEUTRAL.match(key) or key.endswith(".bootstrap.servers") else 0.0
 
 
 def load(source: Source) -> Loaded:
@@ -158,9 +170,11 @@ def _entries(text: str) -> tuple[list[Entry], str | None]:
     else:
         plain = text
     entries = parse_properties(plain)
-    if any(mark in entry.key for entry in entries for mark in _TEMPLATE_MARKS):
-        entries = [entry for entry in entries if not any(mark in entry.key for mark in _TEMPLATE_MARKS)]
-        reason = "it holds keys that a template language fills in"
+    if "{" in text or "<%" in text:
+        plain_keys = [entry for entry in entries if not any(mark in entry.key for mark in _TEMPLATE_MARKS)]
+        if len(plain_keys) < len(entries):
+            entries = plain_keys
+            reason = "it holds keys that a template language fills in"
     _last[:] = [(text, entries, reason)]
     return entries, reason
 

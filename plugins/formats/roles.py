@@ -82,6 +82,8 @@ _NAMED = {
 _NAME_VOTE = 4.0
 
 _known: dict[str, frozenset[str]] = {}
+# A fleet's files repeat a few sets of keys.
+_inferred: dict[tuple[frozenset[str], str | None, bool], tuple[Role, ...]] = {}
 
 
 class Role(NamedTuple):
@@ -95,6 +97,8 @@ def components(key: str) -> frozenset[str]:
     """The components that know the key in any release, librdkafka's clients included."""
     found = _known.get(key)
     if found is None:
+        if len(_known) > 50_000:
+            _known.clear()
         found = _known[key] = _components(key)
     return found
 
@@ -137,11 +141,22 @@ def topic_in_name(path: str) -> str | None:
 
 def infer(keys: Iterable[str], path: str = "") -> tuple[Role, ...]:
     """The roles of a file with these keys: one, or producer and consumer where it clearly serves both."""
-    held = set(keys)
+    held = frozenset(keys)
+    named = named_role(path)
+    librdkafka_named = "librdkafka" in path.rpartition("/")[2].lower()
+    mark = held, named, librdkafka_named
+    found = _inferred.get(mark)
+    if found is None:
+        if len(_inferred) > 5_000:
+            _inferred.clear()
+        found = _inferred[mark] = _infer(held, named, librdkafka_named)
+    return found
+
+
+def _infer(held: frozenset[str], named: str | None, librdkafka_named: bool) -> tuple[Role, ...]:
     settled = _settled(held)
     if settled is not None:
         return (settled,)
-    named = named_role(path)
     votes = _votes(held)
     if named is not None:
         votes[named] += _NAME_VOTE
@@ -149,7 +164,7 @@ def infer(keys: Iterable[str], path: str = "") -> tuple[Role, ...]:
     client = max(votes["producer"], votes["consumer"])
     if votes[server] > client:
         return (Role(server, {"streams": "streams", "connect": "connect"}.get(server, "java")),)
-    family = client_family(held, path)
+    family = "librdkafka" if librdkafka_named else client_family(held)
     return tuple(Role(component, family) for component in _client_roles(held, named))
 
 
@@ -222,14 +237,12 @@ def belongs(key: str, role: str) -> bool:
     return side is None or side == role
 
 
-def client_family(keys: Iterable[str], path: str = "") -> str:
+def client_family(keys: Iterable[str]) -> str:
     """librdkafka if only librdkafka knows what is written, else java.
 
     A key that a broker knows as well (message.max.bytes) is a frequent mistake in Java clients, so it says
     nothing; a key that only Java clients know outweighs one that only librdkafka knows.
     """
-    if "librdkafka" in path.rpartition("/")[2].lower():
-        return "librdkafka"
     rd = java = 0
     for key in keys:
         if librdkafka_only(key):
