@@ -22,7 +22,7 @@ FILE_NAME = "kafka-advisor.toml"
 class Project(NamedTuple):
     """The project file as plain values.
 
-    rules: paths of packs, joined with the file's folder. facts: by short name (`brokers`), as text.
+    rules: paths of packs, relative to the file's folder. facts: by short name (`brokers`), as text.
     workload: durations in milliseconds, sizes in bytes. deployments: name?, producer?, topic?, cluster?,
     groups (a list); lists of producers or topics are spread out to one entry each. clients: path, family.
     suppress: rule, path?, resource?, reason, expires? (ISO date), line.
@@ -52,7 +52,7 @@ EMPTY = Project()
 
 
 def load_project(path: str, data: bytes | str, cache: Cache) -> Project:
-    """The project in these bytes; `path` is the name for errors, and its folder that of the rule packs."""
+    """The project in these bytes; `path` is the name for errors, and its folder the one that rule packs must be in."""
     raw = data.encode("utf-8") if isinstance(data, str) else data
     key = digest(raw)
     kept = cache.get("project", key)
@@ -72,7 +72,7 @@ def _project(path: str, values: Mapping[str, Any], lines: Mapping[str, int]) -> 
         kafka_version=values.get("kafka_version"),
         profile=values.get("profile"),
         fail_on=values.get("fail_on"),
-        rules=tuple(_pack(path, name, lines) for name in values.get("rules", ())),
+        rules=tuple(_inside(path, name, lines) for name in values.get("rules", ())),
         plugins=tuple(values.get("plugins", ())),
         severity=values.get("severity", {}),
         params=values.get("params", {}),
@@ -88,15 +88,14 @@ def _project(path: str, values: Mapping[str, Any], lines: Mapping[str, int]) -> 
     )
 
 
-def _pack(path: str, name: str, lines: Mapping[str, int]) -> str:
-    """The path of a rule pack. A link must not lead out of the folder either."""
+def _inside(path: str, name: str, lines: Mapping[str, int]) -> str:
+    """The name of a rule pack, unless it is a link that leads out of the project file's folder."""
     folder = os.path.dirname(path)
     root, target = os.path.realpath(folder), os.path.realpath(os.path.join(folder, name))
     if os.path.commonpath((root, target)) != root:
-        raise UsageError(
-            f"{path}:{lines.get('rules', 1)}: rules: {name!r} is a link out of the folder of this file"
-        )
-    return os.path.join(folder, name)
+        where = f"{path}:{lines.get('rules', 1)}"
+        raise UsageError(f"{where}: rules: {name!r} is a link out of the folder of this file")
+    return name
 
 
 def _spread(entries: list[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:

@@ -125,7 +125,9 @@ class Suppress(_Table):
     reason: Text = Field(
         description="why it is accepted; shown in the report", examples=["metrics may be lost"]
     )
-    expires: Day | None = Field(None, description="from this day on it counts again", examples=["2027-01-31"])
+    expires: Day | None = Field(
+        None, description="the last day on which it is accepted", examples=["2027-01-31"]
+    )
 
 
 class Deployment(_Table):
