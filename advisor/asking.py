@@ -69,6 +69,7 @@ class Asker:
                 by_document.setdefault(id(member), []).append(deployment)
         self.context = Context(
             registry.clients,
+            {spec.name: spec for spec in registry.formats},
             lambda document: versions[id(document)],
             lambda document: tuple(by_document.get(id(document), ())),
         )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
 from .catalog import Version
-from .hookspecs import ClientSpec
+from .hookspecs import ClientSpec, FormatSpec
 from .model import Deployment, Document, Fix, Location, Setting
 from .packs import Rule
 
@@ -33,10 +33,12 @@ class Context:
     def __init__(
         self,
         clients: Mapping[str, ClientSpec],
+        formats: Mapping[str, FormatSpec],
         version_of: Callable[[Document], Version],
         deployments_of: Callable[[Document], tuple[Deployment, ...]],
     ) -> None:
         self.clients = clients
+        self.formats = formats
         self.version_of = version_of
         self.deployments_of = deployments_of
         self.rule: Rule

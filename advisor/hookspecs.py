@@ -29,6 +29,9 @@ class FormatSpec(NamedTuple):
     load: str
     about: str
     fallback_encoding: str | None = None
+    # False: an image, an operator or a framework adds settings that the file does not show, so what is
+    # missing from the file proves nothing.
+    whole: bool = True
 
 
 class PackSpec(NamedTuple):

@@ -1,0 +1,8 @@
+"""First-party rule packs, one TOML file per family; `compiled.json` is what a start reads."""
+
+from advisor.api import PackSpec, hookimpl
+
+
+@hookimpl
+def advisor_packs() -> list[PackSpec]:
+    return [PackSpec(name, __name__, f"{name}.toml") for name in ("plumbing", "start", "storage")]

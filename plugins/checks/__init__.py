@@ -1,0 +1,19 @@
+"""Checks that rule packs name."""
+
+from advisor.api import CheckSpec, hookimpl
+
+_START = (
+    "unknown-key wrong-component removed-key newer-key deprecated-key type unit range enum format required "
+    "cross-key class security rewrite"
+).split()
+_PLUMBING = "overridden binds-to-nothing forbidden not-mapped no-escape service-link needs-prefix wrong-place".split()
+
+
+@hookimpl
+def advisor_checks() -> list[CheckSpec]:
+    start = [CheckSpec(f"start-{kind}", f"{__name__}.start:hits", "document") for kind in _START]
+    plumbing = [
+        CheckSpec(f"plumbing-{cause}", f"{__name__}.plumbing:dropped", "document") for cause in _PLUMBING
+    ]
+    connector = CheckSpec("plumbing-connector-client-key", f"{__name__}.plumbing:connector_client_keys", "document")
+    return [*start, *plumbing, connector]

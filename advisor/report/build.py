@@ -1,0 +1,184 @@
+"""An Audit as the JSON report: the one contract that every reporter is a view of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from .. import __version__
+from ..engine import Audit, Root
+from ..fingerprint import fingerprint
+from ..model import Deployment, Document, Finding, Fix, Location, Secret, Setting, Unknown, Value
+
+SCHEMA_VERSION = 1
+
+
+def build_report(audit: Audit, effective: bool = False) -> dict[str, Any]:
+    findings = [_finding(finding, audit) for finding in audit.findings]
+    files = [_file(record) for root in audit.roots for record in root.files if record.target]
+    deployments = [
+        _deployment(deployment, root)
+        for root in audit.roots
+        for deployment in root.deployments
+        if _reported(deployment, root)
+    ]
+    report: dict[str, Any] = {
+        "schema_version": SCHEMA_VERSION,
+        "tool": {"name": "kafka-advisor", "version": __version__},
+        "kafka_version": _kafka_version(audit),
+        "profile": _profile(audit),
+        "root": ".",
+        "files": sorted(files, key=lambda file: str(file["file"])),
+        "deployments": deployments,
+        "findings": findings,
+        "summary": _summary(findings, files, deployments, sum(root.ignored for root in audit.roots)),
+    }
+    if effective:
+        from .effective import effective_settings
+
+        report["effective"] = effective_settings(audit)
+    return report
+
+
+def shown(value: Value | None) -> str | None:
+    """A value as it may be printed: secrets and templates say what they are."""
+    return None if value is None else str(value)
+
+
+def _reported(deployment: Deployment, root: Root) -> bool:
+    targets = {record.file for record in root.files if record.target}
+    return any(document.file in targets for document in _members(deployment))
+
+
+def _members(deployment: Deployment) -> Iterable[Document]:
+    parts = (deployment.producer, deployment.topic, *deployment.cluster, *deployment.groups)
+    return (document for document in parts if document is not None)
+
+
+def _kafka_version(audit: Audit) -> str:
+    versions = [deployment.version for root in audit.roots for deployment in root.deployments]
+    stated = [root.project.kafka_version for root in audit.roots if root.project.kafka_version]
+    return audit.kafka_version or (stated or versions or [audit.default_version])[0]
+
+
+def _profile(audit: Audit) -> dict[str, str]:
+    profiles = [profile for root in audit.roots for profile in root.profiles.values()]
+    # One word for the whole report: what is judged most strictly.
+    chosen = next((p for p in profiles if p.name == "prod"), profiles[0] if profiles else None)
+    if chosen is None:
+        return {"name": "prod", "why": "nothing says otherwise"}
+    others = sum(profile.name != chosen.name for profile in profiles)
+    why = chosen.why + (f"; {others} of {len(profiles)} deployments are judged as dev" if others else "")
+    return {"name": chosen.name, "why": why}
+
+
+def _file(record: Any) -> dict[str, Any]:
+    clients = sorted({document.client for document in record.documents})
+    return {
+        "file": record.file,
+        "format": record.format,
+        "roles": sorted({document.component for document in record.documents}),
+        "client": clients[0] if len(clients) == 1 else (", ".join(clients) or None),
+        "status": record.status,
+        "reason": record.reason,
+    }
+
+
+def _deployment(deployment: Deployment, root: Root) -> dict[str, Any]:
+    return {
+        "id": deployment.id,
+        "producer": _named(deployment.producer),
+        "topic": _named(deployment.topic),
+        "cluster": [_named(document) for document in deployment.cluster],
+        "groups": [_named(document) for document in deployment.groups],
+        "version": deployment.version,
+        "profile": root.profiles[deployment.id].name,
+        "facts": {fact.name: {"value": fact.value, "origin": str(fact.origin)} for fact in deployment.facts},
+        "joined_by": list(deployment.joined_by),
+        "headline": {"survives_lost": None, "writes_with_away": None},
+        "guarantees": [],
+    }
+
+
+def _named(document: Document | None) -> dict[str, Any] | None:
+    return None if document is None else {"name": document.name, "file": document.file}
+
+
+def _finding(finding: Finding, audit: Audit) -> dict[str, Any]:
+    first_key = finding.keys[0] if finding.keys else None
+    return {
+        "fingerprint": fingerprint(finding),
+        "code": finding.code,
+        "name": finding.name,
+        "severity": finding.severity,
+        "message": finding.message,
+        "deployment": finding.deployment,
+        "locations": [
+            {"file": at.file, "line": at.line, "key": first_key if at is finding.at else None}
+            for at in (finding.at, *finding.also_at)
+        ],
+        "settings": [_setting(component, setting) for component, setting in finding.settings],
+        "evidence": {
+            "class": finding.evidence.kind,
+            "guarantee": finding.evidence.guarantee,
+            "environment": dict(finding.evidence.environment),
+            "faults": dict(finding.evidence.faults),
+            "bounds": finding.evidence.bounds,
+            "states": finding.evidence.states,
+            "numbers": dict(finding.evidence.numbers),
+            "trace": list(finding.evidence.trace),
+        },
+        "fixes": [_fix(fix) for fix in finding.fixes],
+        "covers": list(finding.covers),
+        "suppressed": (
+            {"reason": finding.suppressed[0], "by": finding.suppressed[1]} if finding.suppressed else None
+        ),
+        "baseline": finding.baseline,
+    }
+
+
+def _setting(component: str, setting: Setting) -> dict[str, Any]:
+    unknown = isinstance(setting.value, Unknown)
+    origin = f"{setting.origin}" + (" (templated)" if unknown else "")
+    return {"component": component, "key": setting.key, "value": shown(setting.value), "origin": origin}
+
+
+def _fix(fix: Fix) -> dict[str, Any]:
+    return {
+        "changes": [
+            {
+                "component": change.component,
+                "key": change.key,
+                "from": change.before,
+                "to": change.after,
+                "file": change.file,
+                "line": change.line,
+                "action": change.action,
+            }
+            for change in fix.changes
+        ],
+        "verified": list(fix.verified),
+        "price": fix.price,
+        "smallest": fix.smallest,
+    }
+
+
+def _summary(
+    findings: list[dict[str, Any]], files: list[dict[str, Any]], deployments: list[Any], ignored: int
+) -> dict[str, int]:
+    counted: Mapping[str, int] = {
+        severity: sum(f["severity"] == severity and f["suppressed"] is None for f in findings)
+        for severity in ("error", "warning", "note")
+    }
+    unknown = sum(g["verdict"] == "unknown" for d in deployments for g in d["guarantees"])
+    return {
+        "files": len(files),
+        "deployments": len(deployments),
+        "errors": counted["error"],
+        "warnings": counted["warning"],
+        "notes": counted["note"],
+        "unknown": unknown,
+        "ignored": ignored,
+    }
+
+

@@ -1,0 +1,216 @@
+"""Would Kafka start with this, and would it use every value? What refuses, rewrites or ignores a setting.
+
+One look at a document answers for all the `start-*` rules; each rule takes the faults of its own kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from advisor.api import (
+    Change,
+    Fix,
+    Hit,
+    Location,
+    Rejected,
+    Secret,
+    Unknown,
+    components_of,
+    edit_distance,
+    fate,
+    is_known,
+    keys,
+    lookup,
+    suggest,
+    would_accept,
+    would_accept_librdkafka,
+)
+
+if TYPE_CHECKING:
+    from advisor.api import Accepted, Context, Document, Reason, Setting, Value, Version
+
+JUDGED = ("producer", "consumer", "admin", "broker", "topic", "connect", "connect-standalone", "streams", "group")
+
+
+class _Fault(NamedTuple):
+    kind: str
+    hit: Hit
+
+
+def hits(document: Document, context: Context) -> Iterable[Hit]:
+    """The faults of the asking rule's kind: `check = "start-type"` takes those of kind `type`."""
+    kind = (context.rule.check or "").removeprefix("start-")
+    if document.component not in JUDGED:
+        return ()
+    faults = context.once(document, "start", lambda: list(_Look(document, context).faults()))
+    return [fault.hit for fault in faults if fault.kind == kind]
+
+
+class _Look:
+    def __init__(self, document: Document, context: Context) -> None:
+        self.document = document
+        self.version: Version = context.version_of(document)
+        self.client = context.clients.get(document.client)
+        self.vendors = context.clients.values()
+        spec = context.formats.get(document.format)
+        self.whole = spec is None or spec.whole
+        self.settings: dict[str, Setting] = {setting.key: setting for setting in document.settings}
+
+    def faults(self) -> Iterator[_Fault]:
+        own_check = self.client is not None and self.client.replaces
+        if not own_check:
+            yield from self._keys()
+        config: dict[str, Value] = {key: setting.value for key, setting in self.settings.items()}
+        if self.client is not None:
+            for key, value in self.client.defaults.items():
+                if key in keys(self.document.component, self.version) if not own_check else False:
+                    config.setdefault(key, value)
+        verdict = self._judge(config)
+        if isinstance(verdict, Rejected):
+            for reason in verdict.reasons:
+                yield from self._refusal(reason, config)
+        else:
+            for rewrite in verdict.rewrites:
+                yield _Fault("rewrite", self._hit((rewrite.key, *rewrite.because), rewrite.detail))
+
+    def _judge(self, config: dict[str, Value]) -> Accepted | Rejected:
+        if self.client is not None and self.client.replaces:
+            return would_accept_librdkafka(self.document.component, config)
+        return would_accept(self.document.component, self.version, config)
+
+    # Keys that Kafka does not know, or will not for long.
+
+    def _keys(self) -> Iterator[_Fault]:
+        component, version = self.document.component, self.version
+        for setting in self.document.settings:
+            key = setting.key
+            if is_known(component, key, version):
+                known = lookup(component, key, version)
+                if known is not None and known.deprecated:
+                    yield _Fault("deprecated-key", self._hit((key,), self._deprecation(key)))
+            elif not self._vendor_knows(key):
+                yield self._stranger(setting)
+
+    def _vendor_knows(self, key: str) -> bool:
+        return any(
+            key.startswith(name[:-1]) if name.endswith("*") else key == name
+            for vendor in self.vendors
+            for name in vendor.keys
+        )
+
+    def _deprecation(self, key: str) -> str:
+        since = fate(self.document.component, key, self.version).deprecated_since
+        return f"deprecated since {_minor(since)}" if since else "deprecated"
+
+    def _stranger(self, setting: Setting) -> _Fault:
+        component, key, version = self.document.component, setting.key, self.version
+        history = fate(component, key, version)
+        if history.status == "removed":
+            detail = f"Kafka {_minor(history.until)} was the last to read it"
+            return _Fault("removed-key", self._hit((key,), detail))
+        if history.status == "not-yet":
+            detail = f"Kafka {_minor(history.since)} is the first to read it"
+            return _Fault("newer-key", self._hit((key,), detail))
+        severity = "error" if component == "topic" else None
+        others = [other for other in components_of(key, version) if other != component]
+        if others:
+            detail = f"it is a setting of {_listed(others)}"
+            return _Fault("wrong-component", self._hit((key,), detail)._replace(severity=severity))
+        near = suggest(component, key, version)
+        detail = f"; did you mean {near}?" if near else ""
+        fixes = (self._renamed(setting, near),) if near and near not in self.settings else ()
+        return _Fault("unknown-key", self._hit((key,), detail)._replace(severity=severity, fixes=fixes))
+
+    def _renamed(self, setting: Setting, near: str) -> Fix:
+        component, at = self.document.component, setting.origin.at
+        file, line = (at.file, at.line) if at is not None else (None, None)
+        shown = str(setting.value)
+        return Fix(
+            (
+                Change(component, setting.key, shown, None, file, line, "remove"),
+                Change(component, near, None, shown, file, line, "add"),
+            ),
+            ("the key is one that Kafka reads",),
+            smallest=True,
+        )
+
+    # Values that Kafka refuses.
+
+    def _refusal(self, reason: Reason, config: dict[str, Value]) -> Iterator[_Fault]:
+        if reason.kind in ("unknown-key", "removed") and not (self.client is not None and self.client.replaces):
+            return  # said already, with what was meant
+        if not self._can_tell(reason):
+            return
+        kind, fixes = reason.kind, ()
+        setting = self.settings.get(reason.keys[0]) if reason.keys else None
+        if setting is not None and isinstance(setting.value, str):
+            if kind == "type" and _unit(setting):
+                kind = "unit"
+            fixes = tuple(self._repairs(setting, config, kind))
+        yield _Fault(kind, self._hit(reason.keys, reason.detail)._replace(fixes=fixes))
+
+    def _can_tell(self, reason: Reason) -> bool:
+        """Only what this file proves: no class path, disk or DNS is known here, and where something else
+        completes the file, only settings that are all in it."""
+        if reason.needs is not None and not (reason.needs == "classpath" and reason.near):
+            return False
+        if not self.whole:
+            return bool(reason.keys) and all(key in self.settings for key in reason.keys)
+        return True
+
+    def _repairs(self, setting: Setting, config: dict[str, Value], kind: str) -> Iterator[Fix]:
+        known = lookup(self.document.component, setting.key, self.version)
+        candidates: list[str] = []
+        text = str(setting.value).strip()
+        if kind == "unit":
+            candidates = [_unit(setting) or ""]
+        elif known is not None and kind == "enum" and known.valid:
+            candidates = sorted(known.valid, key=lambda choice: (edit_distance(choice.lower(), text.lower()), choice))
+            candidates = [choice for choice in candidates[:1] if edit_distance(choice.lower(), text.lower()) <= 2]
+        elif known is not None and kind == "range":
+            bounds = [bound for bound in (known.min, known.max) if bound is not None]
+            candidates = [str(bound) for bound in bounds]
+        for candidate in candidates:
+            verdict = self._judge({**config, setting.key: candidate})
+            if isinstance(verdict, Rejected) and any(setting.key in reason.keys for reason in verdict.reasons):
+                continue
+            at = setting.origin.at or Location(self.document.file)
+            change = Change(self.document.component, setting.key, text, candidate, at.file, at.line, "set")
+            yield Fix((change,), ("Kafka accepts the value",), smallest=True)
+            return
+
+    def _hit(self, involved: tuple[str, ...], detail: str) -> Hit:
+        written = [self.settings[key] for key in involved if key in self.settings]
+        places = [setting.origin.at for setting in written if setting.origin.at is not None]
+        key = involved[0] if involved else ""
+        value = self.settings[key].value if key in self.settings else ""
+        fields = {
+            "key": key,
+            "value": str(value) if isinstance(value, (Secret, Unknown)) else value,
+            "detail": detail,
+            "component": self.document.component,
+            "version": self.version.asked if self.client is None or not self.client.replaces else "librdkafka",
+        }
+        return Hit(
+            places[0] if places else Location(self.document.file, self.document.line),
+            involved,
+            fields,
+            tuple((self.document.component, setting) for setting in written),
+            also_at=tuple(place for place in dict.fromkeys(places[1:]) if place != places[0]),
+        )
+
+
+def _unit(setting: Setting) -> str | None:
+    from advisor.api import meant
+
+    return meant(setting.key, str(setting.value))
+
+
+def _minor(release: str | None) -> str:
+    return release.rpartition(".")[0] if release else "some release"
+
+
+def _listed(names: list[str]) -> str:
+    article = [("an " if name[0] in "aeiou" else "a ") + name for name in names]
+    return article[0] if len(article) == 1 else ", ".join(article[:-1]) + " or " + article[-1]

@@ -1,0 +1,99 @@
+"""The report for people: what was joined, what is wrong and where, what to change, what it adds up to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+_MARKS = {"error": "E", "warning": "W", "note": "N"}
+
+
+def render(report: Mapping[str, Any], options: Mapping[str, Any]) -> str:
+    lines = [_first_line(report)]
+    lines += _joined(report)
+    lines += _skipped(report)
+    for finding in report["findings"]:
+        if finding["suppressed"] is None:
+            lines.append("")
+            lines += _finding(finding)
+    if "effective" in report:
+        lines += _effective(report["effective"])
+    lines += ["", _summary(report)]
+    return "\n".join(lines) + "\n"
+
+
+def plain(text: str) -> str:
+    """Control characters escaped: a value in a file must not drive the reader's terminal."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def _first_line(report: Mapping[str, Any]) -> str:
+    profile = report["profile"]
+    return plain(f"Kafka {report['kafka_version']}, profile {profile['name']}: {profile['why']}")
+
+
+def _joined(report: Mapping[str, Any]) -> Iterator[str]:
+    for deployment in report["deployments"]:
+        if deployment["joined_by"]:
+            yield plain(f"  {deployment['id']}  ({'; '.join(deployment['joined_by'])})")
+
+
+def _skipped(report: Mapping[str, Any]) -> Iterator[str]:
+    for file in report["files"]:
+        if file["status"] != "audited":
+            yield plain(f"  {file['status']} {file['file']}: {file['reason']}")
+
+
+def _finding(finding: Mapping[str, Any]) -> Iterator[str]:
+    at = finding["locations"][0]
+    place = at["file"] if at["line"] is None else f"{at['file']}:{at['line']}"
+    yield plain(f"{place}: {finding['severity']} {finding['code']} {finding['name']}")
+    yield plain(f"    {finding['message']}")
+    for other in finding["locations"][1:]:
+        where = other["file"] if other["line"] is None else f"{other['file']}:{other['line']}"
+        yield plain(f"    with {where}")
+    for fix in finding["fixes"][:1]:
+        yield plain(f"    fix: {'; '.join(_change(change) for change in fix['changes'])}")
+        if fix["price"]:
+            yield plain(f"    price: {fix['price']}")
+
+
+def _change(change: Mapping[str, Any]) -> str:
+    if change["action"] == "remove":
+        return f"remove {change['key']}"
+    verb = "add" if change["action"] == "add" else "set"
+    return f"{verb} {change['key']} = {change['to']}"
+
+
+def _effective(entries: list[Mapping[str, Any]]) -> Iterator[str]:
+    # tabulate is slow to import and only tables need it.
+    from tabulate import tabulate
+
+    for entry in entries:
+        yield ""
+        yield plain(f"{entry['deployment']} (Kafka {entry['version']}), {entry['component']} settings in force:")
+        rows = [[plain(row["key"]), plain(str(row["value"])), plain(row["origin"])] for row in entry["settings"]]
+        table = tabulate(rows, headers=["key", "value", "from"], tablefmt="simple", disable_numparse=True)
+        yield from table.splitlines()
+
+
+def _summary(report: Mapping[str, Any]) -> str:
+    summary = report["summary"]
+    suppressed = sum(finding["suppressed"] is not None for finding in report["findings"])
+    parts = [
+        _count(summary["errors"], "error"),
+        _count(summary["warnings"], "warning"),
+        _count(summary["notes"], "note"),
+    ]
+    text = f"{', '.join(parts)} in {_count(summary['files'], 'file')}"
+    if suppressed:
+        text += f", {suppressed} suppressed"
+    if summary["ignored"]:
+        text += f", {_count(summary['ignored'], 'file')} ignored"
+    return text
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}" + ("" if number == 1 else "s")
