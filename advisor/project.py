@@ -52,7 +52,7 @@ EMPTY = Project()
 
 
 def load_project(path: str, data: bytes | str, cache: Cache) -> Project:
-    """The project in these bytes; `path` is the name for errors, and its folder the one that rule packs must be in."""
+    """The project in these bytes; `path` names it in errors, and rule packs must lie in its folder."""
     raw = data.encode("utf-8") if isinstance(data, str) else data
     key = digest(raw)
     kept = cache.get("project", key)
