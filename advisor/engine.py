@@ -58,7 +58,12 @@ class Audit(NamedTuple):
     scope: Scope
     roots: tuple[Root, ...]
     registry: Registry
+    kafka_version: str
     notes: tuple[str, ...]
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        return self.scope.missing
 
     @property
     def findings(self) -> list[Finding]:
@@ -85,9 +90,14 @@ def audit(options: Options, progress: Callable[[str], None] = lambda text: None)
         rules = load_packs(registry.packs, _pack_files(options, workspace, project), cache)
         choice.check(rules)
         roots.append(_audit_root(_Run(options, scope, registry, rules, choice, progress), workspace, project))
-    if not any(record.status != "skipped" for root in roots for record in root.files if record.target):
-        notes.append("nothing was audited: no file named is a Kafka configuration")
-    return Audit(scope, tuple(roots), registry, tuple(notes))
+    return Audit(scope, tuple(roots), registry, _headline_version(options, roots), tuple(notes))
+
+
+def _headline_version(options: Options, roots: Sequence[Root]) -> str:
+    """The one version the report opens with: stated, else the first deployment's."""
+    stated = [root.project.kafka_version for root in roots if root.project.kafka_version]
+    found = [deployment.version for root in roots for deployment in root.deployments]
+    return (options.kafka_version or (stated or found or [None])[0]) or choose_version(None, ())[0].asked
 
 
 def _project(workspace: Workspace, cache: Cache) -> Project:

@@ -12,8 +12,6 @@ import stat
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from .model import UsageError
-
 PROJECT_FILE = "kafka-advisor.toml"
 BYTES_MAX = 32 * 1024 * 1024
 _SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__", "site-packages", "venv"})
@@ -37,10 +35,12 @@ class Scope(NamedTuple):
 
     base: str
     workspaces: tuple[Workspace, ...]
+    missing: tuple[str, ...]
 
 
 def find_scope(paths: Sequence[str], link: bool = True) -> Scope:
-    named = [_absolute(path) for path in paths]
+    missing = [path for path in paths if not os.path.lexists(path)]
+    named = [_absolute(path) for path in paths if path not in missing]
     targets_by_root: dict[str, list[str]] = {}
     for path in named:
         targets_by_root.setdefault(_root_of(path) or "", []).append(path)
@@ -63,12 +63,11 @@ def find_scope(paths: Sequence[str], link: bool = True) -> Scope:
             )
             for root, files in sorted(workspaces.items())
         ),
+        tuple(f"{path}: no such file or folder" for path in missing),
     )
 
 
 def _absolute(path: str) -> str:
-    if not os.path.lexists(path):
-        raise UsageError(f"{path}: no such file or folder")
     # The folder is resolved, the last part is not: a link is judged by where it lies.
     folder, name = os.path.split(os.path.abspath(path))
     return os.path.join(os.path.realpath(folder), name) if name else os.path.realpath(folder)

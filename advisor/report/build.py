@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from .. import __version__
 from ..engine import Audit, Root
 from ..fingerprint import fingerprint
-from ..model import Deployment, Document, Finding, Fix, Location, Secret, Setting, Unknown, Value
+from ..model import Deployment, Document, Finding, Fix, Origin, Setting, members_of
 
 SCHEMA_VERSION = 1
 
 
 def build_report(audit: Audit, effective: bool = False) -> dict[str, Any]:
-    findings = [_finding(finding, audit) for finding in audit.findings]
+    findings = [_finding(finding) for finding in audit.findings]
     files = [_file(record) for root in audit.roots for record in root.files if record.target]
     deployments = [
         _deployment(deployment, root)
@@ -25,7 +25,7 @@ def build_report(audit: Audit, effective: bool = False) -> dict[str, Any]:
     report: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
         "tool": {"name": "kafka-advisor", "version": __version__},
-        "kafka_version": _kafka_version(audit),
+        "kafka_version": audit.kafka_version,
         "profile": _profile(audit),
         "root": ".",
         "files": sorted(files, key=lambda file: str(file["file"])),
@@ -40,25 +40,9 @@ def build_report(audit: Audit, effective: bool = False) -> dict[str, Any]:
     return report
 
 
-def shown(value: Value | None) -> str | None:
-    """A value as it may be printed: secrets and templates say what they are."""
-    return None if value is None else str(value)
-
-
 def _reported(deployment: Deployment, root: Root) -> bool:
     targets = {record.file for record in root.files if record.target}
-    return any(document.file in targets for document in _members(deployment))
-
-
-def _members(deployment: Deployment) -> Iterable[Document]:
-    parts = (deployment.producer, deployment.topic, *deployment.cluster, *deployment.groups)
-    return (document for document in parts if document is not None)
-
-
-def _kafka_version(audit: Audit) -> str:
-    versions = [deployment.version for root in audit.roots for deployment in root.deployments]
-    stated = [root.project.kafka_version for root in audit.roots if root.project.kafka_version]
-    return audit.kafka_version or (stated or versions or [audit.default_version])[0]
+    return any(document.file in targets for document in members_of(deployment))
 
 
 def _profile(audit: Audit) -> dict[str, str]:
@@ -92,19 +76,22 @@ def _deployment(deployment: Deployment, root: Root) -> dict[str, Any]:
         "cluster": [_named(document) for document in deployment.cluster],
         "groups": [_named(document) for document in deployment.groups],
         "version": deployment.version,
-        "profile": root.profiles[deployment.id].name,
-        "facts": {fact.name: {"value": fact.value, "origin": str(fact.origin)} for fact in deployment.facts},
+        "profile": root.profiles[deployment.id]._asdict(),
+        "facts": [
+            {"name": fact.name, "value": fact.value, "origin": shown_origin(fact.origin)}
+            for fact in deployment.facts
+        ],
         "joined_by": list(deployment.joined_by),
         "headline": {"survives_lost": None, "writes_with_away": None},
         "guarantees": [],
     }
 
 
-def _named(document: Document | None) -> dict[str, Any] | None:
-    return None if document is None else {"name": document.name, "file": document.file}
+def _named(document: Document | None) -> str | None:
+    return None if document is None else f"{document.file}#{document.name}"
 
 
-def _finding(finding: Finding, audit: Audit) -> dict[str, Any]:
+def _finding(finding: Finding) -> dict[str, Any]:
     first_key = finding.keys[0] if finding.keys else None
     return {
         "fingerprint": fingerprint(finding),
@@ -138,9 +125,22 @@ def _finding(finding: Finding, audit: Audit) -> dict[str, Any]:
 
 
 def _setting(component: str, setting: Setting) -> dict[str, Any]:
-    unknown = isinstance(setting.value, Unknown)
-    origin = f"{setting.origin}" + (" (templated)" if unknown else "")
-    return {"component": component, "key": setting.key, "value": shown(setting.value), "origin": origin}
+    return {
+        "component": component,
+        "key": setting.key,
+        "value": str(setting.value),
+        "origin": shown_origin(setting.origin),
+    }
+
+
+def shown_origin(origin: Origin) -> dict[str, Any]:
+    at = origin.at
+    shown: dict[str, Any] = {"kind": origin.kind}
+    if at is not None:
+        shown |= {"file": at.file, "line": at.line}
+    if origin.note:
+        shown["note"] = origin.note
+    return shown
 
 
 def _fix(fix: Fix) -> dict[str, Any]:
@@ -180,5 +180,3 @@ def _summary(
         "unknown": unknown,
         "ignored": ignored,
     }
-
-

@@ -8,6 +8,7 @@ from ..catalog import keys, resolve_version
 from ..effective import all_effective, deployment_layers, family_defaults
 from ..engine import Audit
 from ..model import Setting, members_of
+from .build import shown_origin
 
 
 def effective_settings(audit: Audit) -> list[dict[str, Any]]:
@@ -45,4 +46,4 @@ def _matters(key: Any) -> bool:
 
 
 def _row(setting: Setting) -> dict[str, Any]:
-    return {"key": setting.key, "value": str(setting.value), "origin": str(setting.origin)}
+    return {"key": setting.key, "value": str(setting.value), "origin": shown_origin(setting.origin)}

@@ -74,9 +74,17 @@ def _effective(entries: list[Mapping[str, Any]]) -> Iterator[str]:
     for entry in entries:
         yield ""
         yield plain(f"{entry['deployment']} (Kafka {entry['version']}), {entry['component']} settings in force:")
-        rows = [[plain(row["key"]), plain(str(row["value"])), plain(row["origin"])] for row in entry["settings"]]
+        rows = [[plain(row["key"]), plain(str(row["value"])), plain(_origin(row["origin"]))] for row in entry["settings"]]
         table = tabulate(rows, headers=["key", "value", "from"], tablefmt="simple", disable_numparse=True)
         yield from table.splitlines()
+
+
+def _origin(origin: Mapping[str, Any]) -> str:
+    note = origin.get("note", "")
+    if "file" in origin:
+        place = origin["file"] if origin["line"] is None else f"{origin['file']}:{origin['line']}"
+        return f"{place} ({note})" if note else place
+    return note or origin["kind"]
 
 
 def _summary(report: Mapping[str, Any]) -> str:

@@ -1,0 +1,152 @@
+"""Audit Kafka configuration files: every value that Kafka would refuse, silently rewrite, ignore or never
+receive, with file and line, and how producer, topic, broker and consumer files belong together.
+
+Each PATH is a file or a folder. Files that belong to the same root (the nearest folder above with a
+kafka-advisor.toml or a .git) are read too, so that a producer is judged with its topic; only findings in
+the PATHs are reported."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from ..model import UsageError
+
+if TYPE_CHECKING:
+    from ..engine import Audit
+
+LEVELS = ("never", "error", "warning", "note")
+_RANK = {"note": 1, "warning": 2, "error": 3}
+_THRESHOLD = {"never": 9, "error": 3, "warning": 2, "note": 1}
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("paths", metavar="PATH", nargs="+", help="a file or a folder")
+    add("--kafka-version", metavar="V", help="the Kafka version to judge by, such as 3.9 (default: the files', else newest)")
+    add("--profile", choices=("dev", "prod"), help="judge as a developer's sandbox or as production (default: guessed)")
+    add(
+        "--set",
+        metavar="X=V",
+        action="append",
+        default=[],
+        help="a value instead of the file's: topic.min.insync.replicas=2, fact.brokers=5 (repeatable)",
+    )
+    add("--format", metavar="NAME", default="text", help="what to print: text or json (default: text)")
+    add("--report", metavar="NAME=FILE", action="append", default=[], help="also write a report to a file (repeatable)")
+    add("--select", metavar="CODES", action="append", default=[], help="only these rules: codes, beginnings of codes, names")
+    add("--ignore", metavar="CODES", action="append", default=[], help="not these rules")
+    add("--fail-on", choices=LEVELS, help="the least severity that makes the exit code 1 (default: error)")
+    add("--rules", metavar="PACK", action="append", default=[], help="a rule pack of your own, TOML (repeatable)")
+    add("--plugin", metavar="FILE", action="append", default=[], help="a plugin of your own, Python (repeatable)")
+    add("--no-link", action="store_true", help="judge each file alone")
+    add("--show-effective", action="store_true", help="print the values in force and where each comes from")
+    add("--no-cache", action="store_true", help="neither read nor write the cache")
+    add("--hook", action="store_true", help="as pre-commit runs it: no Kafka configuration among PATHs is fine")
+
+
+def run(args: argparse.Namespace) -> int:
+    from ..engine import Options, audit
+    from ..report.build import build_report
+
+    options = Options(
+        paths=tuple(args.paths),
+        kafka_version=args.kafka_version,
+        profile=args.profile,
+        sets=tuple(args.set),
+        select=_codes(args.select),
+        ignore=_codes(args.ignore),
+        rules=tuple(args.rules),
+        plugins=tuple(args.plugin),
+        link=not args.no_link,
+        cache=not args.no_cache,
+        today=_today(),
+    )
+    result = audit(options, _progress())
+    outputs = [_output(item, result) for item in args.report]
+    report = build_report(result, args.show_effective)
+    sys.stdout.write(_render(args.format, result, report))
+    for name, path in outputs:
+        _write(path, _render(name, result, report))
+    problems = _problems(result, args.hook)
+    for problem in problems:
+        print(f"kafka-advisor: {problem}", file=sys.stderr)
+    fatal = bool(problems[len(result.notes) :])
+    return 2 if fatal else _exit_code(report, args.fail_on or _project_fail_on(result) or "error")
+
+
+def _codes(words: list[str]) -> tuple[str, ...]:
+    return tuple(code.strip() for word in words for code in word.split(",") if code.strip())
+
+
+def _today() -> str:
+    # Suppressions expire by date; nothing else in an audit may see the clock.
+    import time
+
+    return time.strftime("%Y-%m-%d")
+
+
+def _progress() -> Any:
+    if not sys.stderr.isatty():
+        return lambda text: None
+    return lambda text: print(f"kafka-advisor: {text}", file=sys.stderr)
+
+
+def _output(item: str, result: Audit) -> tuple[str, str]:
+    name, equals, path = item.partition("=")
+    if not equals or not path:
+        raise UsageError(f"--report {item}: write FORMAT=FILE")
+    _reporter(name, result)
+    return name, path
+
+
+def _reporter(name: str, result: Audit) -> str:
+    spec = result.registry.reporters.get(name)
+    if spec is None:
+        known = ", ".join(sorted(result.registry.reporters))
+        raise UsageError(f"no report format {name!r}; there is {known}")
+    return spec.render
+
+
+def _render(name: str, result: Audit, report: dict[str, Any]) -> str:
+    from ..registry import function
+
+    return str(function(_reporter(name, result))(report, {}))
+
+
+def _write(path: str, text: str) -> None:
+    temporary = f"{path}.{os.getpid()}.tmp"
+    try:
+        with open(temporary, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+        os.replace(temporary, path)
+    except OSError as error:
+        raise UsageError(f"{path}: {(error.strerror or str(error)).lower()}") from None
+
+
+def _problems(result: Audit, hook: bool) -> list[str]:
+    """Notes first, then what makes the exit code 2."""
+    problems = list(result.notes)
+    problems += result.missing
+    named = [record for root in result.roots for record in root.files if record.named]
+    problems += [
+        f"{record.file}: {record.reason}" for record in named if record.error is not None and record.target
+    ]
+    if hook:
+        return problems
+    targets = [record for root in result.roots for record in root.files if record.target]
+    if not result.missing and not any(record.documents or record.status == "audited" for record in targets):
+        problems.append("nothing could be audited: no file named is a Kafka configuration that is known here")
+    return problems
+
+
+def _project_fail_on(result: Audit) -> str | None:
+    return next((root.project.fail_on for root in result.roots if root.project.fail_on), None)
+
+
+def _exit_code(report: dict[str, Any], fail_on: str) -> int:
+    threshold = _THRESHOLD[fail_on]
+    open_findings = [finding for finding in report["findings"] if finding["suppressed"] is None]
+    return int(any(_RANK[finding["severity"]] >= threshold for finding in open_findings))

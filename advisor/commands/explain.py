@@ -1,0 +1,69 @@
+"""Explain a rule (by code or name) or a setting: type, default, bounds and what became of it, by version."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+
+from ..model import UsageError
+from ..packs import Rule
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("word", metavar="WORD", help="KA002, unknown-key, min.insync.replicas, ...")
+    parser.add_argument("--kafka-version", metavar="V", help="the Kafka version (default: the newest known)")
+    parser.add_argument("--rules", metavar="PACK", action="append", default=[], help="a rule pack of your own")
+    parser.add_argument("--plugin", metavar="FILE", action="append", default=[], help="a plugin of your own")
+
+
+def run(args: argparse.Namespace) -> int:
+    from ..cache import open_cache
+    from ..explaining import explain_setting
+    from ..packs import load_packs
+    from ..registry import load_registry
+    from ..versions import choose_version
+
+    registry = load_registry(args.plugin)
+    rules = load_packs(registry.packs, args.rules, open_cache(True))
+    for rule in rules:
+        if args.word.lower() in (rule.code.lower(), rule.name):
+            print("\n".join(_rule(rule)))
+            return 0
+    version, why = choose_version(args.kafka_version, ())
+    lines = explain_setting(args.word, version, rules)
+    if not lines:
+        raise UsageError(_nothing(args.word, rules))
+    if why != "stated":
+        lines.append(f"(Kafka {version.asked}: {why}; --kafka-version asks for another)")
+    print("\n".join(lines))
+    return 0
+
+
+def _rule(rule: Rule) -> Iterator[str]:
+    yield f"{rule.code} {rule.name} ({rule.severity}, evidence: {rule.evidence}, pack {rule.pack})"
+    yield ""
+    yield rule.why
+    if rule.fine_when:
+        yield f"Fine when: {rule.fine_when}"
+    decided = rule.guarantee or rule.check
+    yield f"Decided by: {'guarantee ' if rule.guarantee else 'check ' if rule.check else 'its condition'}{decided or ''}"
+    if rule.params:
+        yield "Parameters: " + ", ".join(f"{name} = {value}" for name, value in rule.params.items())
+    for example in rule.examples:
+        yield ""
+        for word in ("bad", "good"):
+            for component, settings in example[word].items():
+                for key, value in settings.items():
+                    yield f"  {word:<5}{component}: {key} = {value}"
+    if rule.sources:
+        yield ""
+        yield "Sources: " + ", ".join(rule.sources)
+
+
+def _nothing(word: str, rules: tuple[Rule, ...]) -> str:
+    from ..catalog import COMPONENTS, NEWEST, suggest
+
+    near = [found for found in (suggest(component, word, NEWEST) for component in COMPONENTS) if found]
+    names = [rule.name for rule in rules if word in rule.name]
+    hints = list(dict.fromkeys([*near, *names]))[:3]
+    return f"no rule or setting is called {word!r}" + (f"; did you mean {' or '.join(hints)}?" if hints else "")

@@ -1,0 +1,36 @@
+"""List the rules: code, name, severity, the evidence they give, the pack they come from."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--format", choices=("text", "json"), default="text")
+    parser.add_argument("--rules", metavar="PACK", action="append", default=[], help="a rule pack of your own")
+    parser.add_argument("--plugin", metavar="FILE", action="append", default=[], help="a plugin of your own")
+
+
+def run(args: argparse.Namespace) -> int:
+    from ..asking import BUILT_IN
+    from ..cache import open_cache
+    from ..packs import load_packs
+    from ..registry import load_registry
+
+    registry = load_registry(args.plugin)
+    rules = load_packs(registry.packs, args.rules, open_cache(True))
+    rows = [
+        *((code, name, "error" if code == "KA000" else "warning", "plumbing", "engine") for code, name in BUILT_IN.items()),
+        *((rule.code, rule.name, rule.severity, rule.evidence, rule.pack) for rule in rules),
+    ]
+    header = ("code", "name", "severity", "evidence", "pack")
+    if args.format == "json":
+        import json
+
+        print(json.dumps([dict(zip(header, row, strict=True)) for row in rows], indent=2))
+        return 0
+    from tabulate import tabulate
+
+    sys.stdout.write(tabulate(rows, headers=header, tablefmt="simple") + "\n")
+    return 0
