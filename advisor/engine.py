@@ -97,7 +97,7 @@ def _headline_version(options: Options, roots: Sequence[Root]) -> str:
     """The one version the report opens with: stated, else the first deployment's."""
     stated = [root.project.kafka_version for root in roots if root.project.kafka_version]
     found = [deployment.version for root in roots for deployment in root.deployments]
-    return (options.kafka_version or (stated or found or [None])[0]) or choose_version(None, ())[0].asked
+    return options.kafka_version or (stated or found or [choose_version(None, ())[0].asked])[0]
 
 
 def _project(workspace: Workspace, cache: Cache) -> Project:
@@ -200,7 +200,7 @@ def _document_versions(
         for deployment in deployments:
             if deployment.cluster:
                 version = resolve_version(deployment.version)
-                for document in (*deployment.cluster, deployment.topic):
-                    if document is not None:
-                        versions[id(document)] = version
+                for member in (*deployment.cluster, deployment.topic):
+                    if member is not None:
+                        versions[id(member)] = version
     return versions

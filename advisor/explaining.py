@@ -34,9 +34,15 @@ def explain_setting(name: str, version: Version, rules: Sequence[Rule]) -> list[
 def _absent(component: str, name: str, version: Version) -> list[str]:
     found = fate(component, name, version)
     if found.status == "removed":
-        return [f"{name} ({component}): gone in Kafka {version.asked}; {_minor(found.until)} was the last to read it", ""]
+        return [
+            f"{name} ({component}): gone in Kafka {version.asked}; {_minor(found.until)} was the last to read it",
+            "",
+        ]
     if found.status == "not-yet":
-        return [f"{name} ({component}): not in Kafka {version.asked}; {_minor(found.since)} is the first to read it", ""]
+        return [
+            f"{name} ({component}): not in Kafka {version.asked}; {_minor(found.since)} is the first to read it",
+            "",
+        ]
     return []
 
 

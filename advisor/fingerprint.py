@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import Any
+
 from .model import Finding
 
 
 def fingerprint(finding: Finding) -> str:
-    # The extension behind hashlib's sha256: hashlib itself loads OpenSSL, which costs more than an audit.
-    try:
-        from _sha256 import sha256
-    except ImportError:
-        try:
-            from _sha2 import sha256
-        except ImportError:
-            from hashlib import sha256
     parts = (finding.code, finding.at.file, finding.resource, *sorted(finding.keys))
-    return str(sha256("\0".join(parts).encode()).hexdigest())[:16]
+    return _sha256()("\0".join(parts).encode()).hexdigest()[:16]
+
+
+def _sha256() -> Any:
+    """The extension behind hashlib's sha256: hashlib itself loads OpenSSL, which costs as much as reading a
+    small file. It has another name from Python 3.12 on."""
+    for name in ("_sha256", "_sha2", "hashlib"):
+        try:
+            return import_module(name).sha256
+        except ImportError:
+            continue
+    raise ImportError("no sha256 in this Python")

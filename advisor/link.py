@@ -222,7 +222,7 @@ class _Linker:
 
     def _of_producer(self, producer: Document) -> list[_Parts]:
         result = []
-        topics = self._topics_of(producer)
+        topics: list[tuple[Document | None, str]] = [*self._topics_of(producer)]
         for topic, why in topics or [(None, "")]:
             cluster, cluster_why = self._cluster_of(producer)
             if cluster is None and topic is not None:
@@ -263,17 +263,20 @@ class _Linker:
         return None, []
 
     def _add_consumers(self, deployments: list[_Parts]) -> None:
+        homes: dict[int, list[_Parts]] = {}
+        for parts in deployments:
+            if parts.topic is not None:
+                homes.setdefault(id(parts.topic), []).append(parts)
         for consumer in self.consumers:
             if _key(consumer) in self._taken:
                 continue
-            topics = self._topics_of(consumer)
-            homes: list[_Parts] = []
-            for topic, why in topics:
-                homes = [parts for parts in deployments if parts.topic is topic]
-                for parts in homes:
-                    parts.groups.append(consumer)
-                    parts.joined_by.append(why)
-            if not homes:
+            joined = [
+                (parts, why) for topic, why in self._topics_of(consumer) for parts in homes.get(id(topic), ())
+            ]
+            for parts, why in joined:
+                parts.groups.append(consumer)
+                parts.joined_by.append(why)
+            if not joined:
                 cluster, why_cluster = self._cluster_of(consumer)
                 parts = _Parts(None, None, cluster)
                 parts.groups.append(consumer)

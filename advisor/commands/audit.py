@@ -25,8 +25,16 @@ _THRESHOLD = {"never": 9, "error": 3, "warning": 2, "note": 1}
 def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("paths", metavar="PATH", nargs="+", help="a file or a folder")
-    add("--kafka-version", metavar="V", help="the Kafka version to judge by, such as 3.9 (default: the files', else newest)")
-    add("--profile", choices=("dev", "prod"), help="judge as a developer's sandbox or as production (default: guessed)")
+    add(
+        "--kafka-version",
+        metavar="V",
+        help="the Kafka version to judge by, such as 3.9 (default: the files', else newest)",
+    )
+    add(
+        "--profile",
+        choices=("dev", "prod"),
+        help="judge as a developer's sandbox or as production (default: guessed)",
+    )
     add(
         "--set",
         metavar="X=V",
@@ -35,16 +43,44 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="a value instead of the file's: topic.min.insync.replicas=2, fact.brokers=5 (repeatable)",
     )
     add("--format", metavar="NAME", default="text", help="what to print: text or json (default: text)")
-    add("--report", metavar="NAME=FILE", action="append", default=[], help="also write a report to a file (repeatable)")
-    add("--select", metavar="CODES", action="append", default=[], help="only these rules: codes, beginnings of codes, names")
+    add(
+        "--report",
+        metavar="NAME=FILE",
+        action="append",
+        default=[],
+        help="also write a report to a file (repeatable)",
+    )
+    add(
+        "--select",
+        metavar="CODES",
+        action="append",
+        default=[],
+        help="only these rules: codes, beginnings of codes, names",
+    )
     add("--ignore", metavar="CODES", action="append", default=[], help="not these rules")
     add("--fail-on", choices=LEVELS, help="the least severity that makes the exit code 1 (default: error)")
-    add("--rules", metavar="PACK", action="append", default=[], help="a rule pack of your own, TOML (repeatable)")
-    add("--plugin", metavar="FILE", action="append", default=[], help="a plugin of your own, Python (repeatable)")
+    add(
+        "--rules",
+        metavar="PACK",
+        action="append",
+        default=[],
+        help="a rule pack of your own, TOML (repeatable)",
+    )
+    add(
+        "--plugin",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="a plugin of your own, Python (repeatable)",
+    )
     add("--no-link", action="store_true", help="judge each file alone")
     add("--show-effective", action="store_true", help="print the values in force and where each comes from")
     add("--no-cache", action="store_true", help="neither read nor write the cache")
-    add("--hook", action="store_true", help="as pre-commit runs it: no Kafka configuration among PATHs is fine")
+    add(
+        "--hook",
+        action="store_true",
+        help="as pre-commit runs it: no Kafka configuration among PATHs is fine",
+    )
 
 
 def run(args: argparse.Namespace) -> int:

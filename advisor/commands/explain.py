@@ -12,7 +12,9 @@ from ..packs import Rule
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("word", metavar="WORD", help="KA002, unknown-key, min.insync.replicas, ...")
     parser.add_argument("--kafka-version", metavar="V", help="the Kafka version (default: the newest known)")
-    parser.add_argument("--rules", metavar="PACK", action="append", default=[], help="a rule pack of your own")
+    parser.add_argument(
+        "--rules", metavar="PACK", action="append", default=[], help="a rule pack of your own"
+    )
     parser.add_argument("--plugin", metavar="FILE", action="append", default=[], help="a plugin of your own")
 
 
@@ -66,4 +68,6 @@ def _nothing(word: str, rules: tuple[Rule, ...]) -> str:
     near = [found for found in (suggest(component, word, NEWEST) for component in COMPONENTS) if found]
     names = [rule.name for rule in rules if word in rule.name]
     hints = list(dict.fromkeys([*near, *names]))[:3]
-    return f"no rule or setting is called {word!r}" + (f"; did you mean {' or '.join(hints)}?" if hints else "")
+    return f"no rule or setting is called {word!r}" + (
+        f"; did you mean {' or '.join(hints)}?" if hints else ""
+    )

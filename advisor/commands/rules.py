@@ -8,7 +8,9 @@ import sys
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=("text", "json"), default="text")
-    parser.add_argument("--rules", metavar="PACK", action="append", default=[], help="a rule pack of your own")
+    parser.add_argument(
+        "--rules", metavar="PACK", action="append", default=[], help="a rule pack of your own"
+    )
     parser.add_argument("--plugin", metavar="FILE", action="append", default=[], help="a plugin of your own")
 
 
@@ -21,7 +23,10 @@ def run(args: argparse.Namespace) -> int:
     registry = load_registry(args.plugin)
     rules = load_packs(registry.packs, args.rules, open_cache(True))
     rows = [
-        *((code, name, "error" if code == "KA000" else "warning", "plumbing", "engine") for code, name in BUILT_IN.items()),
+        *(
+            (code, name, "error" if code == "KA000" else "warning", "plumbing", "engine")
+            for code, name in BUILT_IN.items()
+        ),
         *((rule.code, rule.name, rule.severity, rule.evidence, rule.pack) for rule in rules),
     ]
     header = ("code", "name", "severity", "evidence", "pack")

@@ -6,7 +6,9 @@ _START = (
     "unknown-key wrong-component removed-key newer-key deprecated-key type unit range enum format required "
     "cross-key class security rewrite"
 ).split()
-_PLUMBING = "overridden binds-to-nothing forbidden not-mapped no-escape service-link needs-prefix wrong-place".split()
+_PLUMBING = (
+    "overridden binds-to-nothing forbidden not-mapped no-escape service-link needs-prefix wrong-place".split()
+)
 
 
 @hookimpl
@@ -15,5 +17,7 @@ def advisor_checks() -> list[CheckSpec]:
     plumbing = [
         CheckSpec(f"plumbing-{cause}", f"{__name__}.plumbing:dropped", "document") for cause in _PLUMBING
     ]
-    connector = CheckSpec("plumbing-connector-client-key", f"{__name__}.plumbing:connector_client_keys", "document")
+    connector = CheckSpec(
+        "plumbing-connector-client-key", f"{__name__}.plumbing:connector_client_keys", "document"
+    )
     return [*start, *plumbing, connector]

@@ -10,6 +10,7 @@ from advisor.api import Change, Fix, Hit, Location, lookup
 if TYPE_CHECKING:
     from advisor.api import Context, Document, Dropped
 
+
 def dropped(document: Document, context: Context) -> Iterable[Hit]:
     """What the format dropped for the asking rule's cause: `check = "plumbing-forbidden"`."""
     cause = (context.rule.check or "").removeprefix("plumbing-")

@@ -30,7 +30,17 @@ from advisor.api import (
 if TYPE_CHECKING:
     from advisor.api import Accepted, Context, Document, Reason, Setting, Value, Version
 
-JUDGED = ("producer", "consumer", "admin", "broker", "topic", "connect", "connect-standalone", "streams", "group")
+JUDGED = (
+    "producer",
+    "consumer",
+    "admin",
+    "broker",
+    "topic",
+    "connect",
+    "connect-standalone",
+    "streams",
+    "group",
+)
 
 
 class _Fault(NamedTuple):
@@ -138,7 +148,9 @@ class _Look:
     # Values that Kafka refuses.
 
     def _refusal(self, reason: Reason, config: dict[str, Value]) -> Iterator[_Fault]:
-        if reason.kind in ("unknown-key", "removed") and not (self.client is not None and self.client.replaces):
+        if reason.kind in ("unknown-key", "removed") and not (
+            self.client is not None and self.client.replaces
+        ):
             return  # said already, with what was meant
         if not self._can_tell(reason):
             return
@@ -166,14 +178,20 @@ class _Look:
         if kind == "unit":
             candidates = [_unit(setting) or ""]
         elif known is not None and kind == "enum" and known.valid:
-            candidates = sorted(known.valid, key=lambda choice: (edit_distance(choice.lower(), text.lower()), choice))
-            candidates = [choice for choice in candidates[:1] if edit_distance(choice.lower(), text.lower()) <= 2]
+            candidates = sorted(
+                known.valid, key=lambda choice: (edit_distance(choice.lower(), text.lower()), choice)
+            )
+            candidates = [
+                choice for choice in candidates[:1] if edit_distance(choice.lower(), text.lower()) <= 2
+            ]
         elif known is not None and kind == "range":
             bounds = [bound for bound in (known.min, known.max) if bound is not None]
             candidates = [str(bound) for bound in bounds]
         for candidate in candidates:
             verdict = self._judge({**config, setting.key: candidate})
-            if isinstance(verdict, Rejected) and any(setting.key in reason.keys for reason in verdict.reasons):
+            if isinstance(verdict, Rejected) and any(
+                setting.key in reason.keys for reason in verdict.reasons
+            ):
                 continue
             at = setting.origin.at or Location(self.document.file)
             change = Change(self.document.component, setting.key, text, candidate, at.file, at.line, "set")
@@ -190,7 +208,9 @@ class _Look:
             "value": str(value) if isinstance(value, (Secret, Unknown)) else value,
             "detail": detail,
             "component": self.document.component,
-            "version": self.version.asked if self.client is None or not self.client.replaces else "librdkafka",
+            "version": self.version.asked
+            if self.client is None or not self.client.replaces
+            else "librdkafka",
         }
         return Hit(
             places[0] if places else Location(self.document.file, self.document.line),

@@ -73,8 +73,13 @@ def _effective(entries: list[Mapping[str, Any]]) -> Iterator[str]:
 
     for entry in entries:
         yield ""
-        yield plain(f"{entry['deployment']} (Kafka {entry['version']}), {entry['component']} settings in force:")
-        rows = [[plain(row["key"]), plain(str(row["value"])), plain(_origin(row["origin"]))] for row in entry["settings"]]
+        yield plain(
+            f"{entry['deployment']} (Kafka {entry['version']}), {entry['component']} settings in force:"
+        )
+        rows = [
+            [plain(row["key"]), plain(str(row["value"])), plain(_origin(row["origin"]))]
+            for row in entry["settings"]
+        ]
         table = tabulate(rows, headers=["key", "value", "from"], tablefmt="simple", disable_numparse=True)
         yield from table.splitlines()
 
