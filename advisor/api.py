@@ -70,6 +70,7 @@ _HOMES = {
     "Source Unknown Value",
     "reading": "is_secret_key is_template setting value_of",
     "syntax.properties": "Entry parse_properties",
+    "syntax.units": "meant spring_bytes spring_millis",
     "syntax.yamltree": "Node parse_yaml",
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
