@@ -34,16 +34,12 @@ def explain_setting(name: str, version: Version, rules: Sequence[Rule]) -> list[
 def _absent(component: str, name: str, version: Version) -> list[str]:
     found = fate(component, name, version)
     if found.status == "removed":
-        return [
-            f"{name} ({component}): gone in Kafka {version.asked}; {_minor(found.until)} was the last to read it",
-            "",
-        ]
-    if found.status == "not-yet":
-        return [
-            f"{name} ({component}): not in Kafka {version.asked}; {_minor(found.since)} is the first to read it",
-            "",
-        ]
-    return []
+        what = f"gone in Kafka {version.asked}; {_minor(found.until)} was the last to read it"
+    elif found.status == "not-yet":
+        what = f"not in Kafka {version.asked}; {_minor(found.since)} is the first to read it"
+    else:
+        return []
+    return [f"{name} ({component}): {what}", ""]
 
 
 def _facts(key: Key, version: Version) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""One module per command: `configure(parser)` names its words, `run(args)` does it and gives the exit code."""
+"""One module per command: `configure(parser)` names its words, `run(args)` gives the exit code."""
 
 from __future__ import annotations
 

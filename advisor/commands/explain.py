@@ -47,8 +47,8 @@ def _rule(rule: Rule) -> Iterator[str]:
     yield rule.why
     if rule.fine_when:
         yield f"Fine when: {rule.fine_when}"
-    decided = rule.guarantee or rule.check
-    yield f"Decided by: {'guarantee ' if rule.guarantee else 'check ' if rule.check else 'its condition'}{decided or ''}"
+    asked = f"guarantee {rule.guarantee}" if rule.guarantee else f"check {rule.check}" if rule.check else ""
+    yield f"Decided by: {asked or 'its condition'}"
     if rule.params:
         yield "Parameters: " + ", ".join(f"{name} = {value}" for name, value in rule.params.items())
     for example in rule.examples:

@@ -1,4 +1,4 @@
-"""Write a kafka-advisor.toml to start from: every field that it may hold, explained, what is known filled in."""
+"""Write a kafka-advisor.toml to start from: every field it may hold, explained, what is known filled in."""
 
 from __future__ import annotations
 
