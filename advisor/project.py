@@ -221,7 +221,15 @@ def _table(header: str, given: Mapping[str, Any] | None, fields: Mapping[str, An
 
 
 def _assignments(value: Mapping[str, Any], absent: bool) -> list[str]:
+    import json
+
     import toml
 
+    def text(value: str) -> str:
+        # toml's own escaping loses control characters; JSON's is also TOML's, but for DEL.
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+    encoder: toml.TomlEncoder[dict[str, Any]] = toml.TomlEncoder()
+    encoder.dump_funcs[str] = text
     mark = "#" if absent else ""
-    return [mark + line for line in toml.dumps(value).splitlines() if line]
+    return [mark + line for line in toml.dumps(dict(value), encoder).split("\n") if line]

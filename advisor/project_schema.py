@@ -77,8 +77,8 @@ def _param(value: object) -> object:
 Text = Annotated[str, Field(min_length=1)]
 Names = Annotated[
     list[Text],
-    BeforeValidator(_one_or_more),
     Field(min_length=1),
+    BeforeValidator(_one_or_more),
     WithJsonSchema(
         {
             "type": ["string", "array"],
@@ -200,7 +200,7 @@ class Workload(_Table):
 class ProjectFile(_Table):
     """What kafka-advisor cannot read from the configuration files themselves. Everything is optional."""
 
-    kafka_version: Annotated[str, BeforeValidator(_version), Field(pattern=_VERSION)] | None = Field(
+    kafka_version: Annotated[str, Field(pattern=_VERSION), BeforeValidator(_version)] | None = Field(
         None, description="the Kafka version of the brokers, in quotes", examples=["4.1"]
     )
     profile: Literal["dev", "prod"] | None = Field(
