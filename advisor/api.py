@@ -57,6 +57,9 @@ if TYPE_CHECKING:
     from .reading import value_of as value_of
     from .syntax.properties import Entry as Entry
     from .syntax.properties import parse_properties as parse_properties
+    from .syntax.units import meant as meant
+    from .syntax.units import spring_bytes as spring_bytes
+    from .syntax.units import spring_millis as spring_millis
     from .syntax.yamltree import Node as Node
     from .syntax.yamltree import parse_yaml as parse_yaml
 
