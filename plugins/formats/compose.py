@@ -23,6 +23,7 @@ from advisor.api import (
     Setting,
     Source,
     Unknown,
+    is_known,
     parse_yaml,
     setting,
 )
@@ -30,7 +31,7 @@ from advisor.api import (
 from .brokers import broker_facts, listener_hints, texts, worker_hints
 from .compose_env import Place, dotenv, environment_of, interpolate
 from .created_topics import topics_of
-from .images import Image, Variable, classify, guess, read_environment
+from .images import Image, Variable, classify, escaped_key, guess, read_environment
 
 _FILE_NAME = re.compile(r"(?:^|[/._-])(?:docker-)?compose[^/]*\.ya?ml$", re.IGNORECASE)
 _SERVICES = re.compile(r"^services[ \t]*:", re.MULTILINE)
@@ -59,7 +60,10 @@ def claim(name: str, text: str) -> int:
         return 0
     if _KAFKA_IMAGE.search(text):
         return 95 if named else 85
-    return (80 if named else 60) if _KAFKA_KEY.search(text) else 0
+    if _KAFKA_KEY.search(text):
+        return 80 if named else 60
+    # Perhaps an override of another Compose file, without an image of its own.
+    return 40 if named and "KAFKA_" in text else 0
 
 
 class Container(NamedTuple):
@@ -123,6 +127,10 @@ def _container(
     image = classify(reference)
     if image is None and (not reference or "${" in reference or _first_node(chain, "build") is not None):
         image = guess(variables)
+    override = image is None and _is_override(name, chain, variables)
+    if override:
+        image = Image("bitnami" if "KAFKA_CFG_" in " ".join(variables) else "confluent", "broker")
+        own.append(f"{name}: it has no image here, so it adds to a service of another file")
     if image is None:
         return None
     command = _command(chain, known, variables)
@@ -145,8 +153,17 @@ def _container(
         variables,
         tuple(settings.values()),
         environment.dropped,
-        _replicas(chain, known),
+        None if override else _replicas(chain, known),
     )
+
+
+def _is_override(name: str, chain: list[tuple[Node, Place]], variables: dict[str, Variable]) -> bool:
+    """A fragment that Compose merges into a broker of another file."""
+    if _first_node(chain, "image") is not None or _first_node(chain, "build") is not None:
+        return False
+    # 3.9 knows the keys of both modes.
+    keys = (escaped_key(variable.removeprefix("KAFKA_").removeprefix("CFG_")) for variable in variables)
+    return bool(re.search(r"kafka|broker", name)) and any(is_known("broker", key, "3.9") for key in keys)
 
 
 def _extended(
