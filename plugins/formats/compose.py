@@ -49,8 +49,11 @@ _STARTS_BROKER = re.compile(
 )
 _TOOL = re.compile(
     r"\bkafka-(?:topics|configs|acls|console|consumer|producer|broker-api|storage|metadata|reassign|verifiable"
-    r"|leader|log-dirs|features)|\bcub\b|kafka-ready|\bkcat\b|\bkafkacat\b|\bsleep\b|\btail -f"
+    r"|leader|log-dirs|features)|\bcub\b|kafka-ready|\bkcat\b|\bkafkacat\b"
 )
+_IDLE = re.compile(r"\bsleep\b|\btail -f")
+# Clusters are told apart by comparing their brokers.
+_CONTAINERS_MAX = 1_000
 _OVERRIDE = re.compile(r"--override[ =]+(['\"]?)([\w.\-]+)=((?:\$\{[^}]*\}|[^\s'\"])*)\1")
 
 
@@ -80,7 +83,7 @@ class Container(NamedTuple):
 
 
 def load(source: Source) -> Loaded:
-    place = Place(source.file, source.read)
+    place = Place(source.file, source.read, {})
     known = dotenv(source.read)
     problems: list[str] = []
     containers: list[Container] = []
@@ -91,6 +94,8 @@ def load(source: Source) -> Loaded:
                 found = _container(name, key.line, service, services, place, known, problems)
                 if found is not None:
                     containers.append(found)
+                if len(containers) > _CONTAINERS_MAX:
+                    raise LoadError(f"more than {_CONTAINERS_MAX:,} Kafka containers in one file", key.line)
     if not containers:
         return Loaded((), "skipped", "; ".join(problems) or "no container that runs a broker or a worker")
     documents = _documents(source.file, containers)
@@ -135,7 +140,7 @@ def _container(
         return None
     command = _command(chain, known, variables)
     text = " ".join(part for part, _ in command)
-    if text and _TOOL.search(text) and not _STARTS_BROKER.search(text):
+    if _is_tool(text, variables):
         return None
     environment = read_environment(image, _prepared(image, variables).values())
     settings = {item.key: item for item in environment.settings}
@@ -155,6 +160,13 @@ def _container(
         environment.dropped,
         None if override else _replicas(chain, known),
     )
+
+
+def _is_tool(command: str, variables: dict[str, Variable]) -> bool:
+    """The image is there for its tools: to make topics, or for somebody to log in."""
+    if not command or _STARTS_BROKER.search(command):
+        return False
+    return bool(_TOOL.search(command)) or (bool(_IDLE.search(command)) and guess(variables) is None)
 
 
 def _is_override(name: str, chain: list[tuple[Node, Place]], variables: dict[str, Variable]) -> bool:
@@ -179,13 +191,8 @@ def _extended(
         wanted = extends.value if extends.kind == "scalar" else extends.text_at("service")
         file = extends.text_at("file")
         if file:
-            text = place.read(file)
-            try:
-                roots = parse_yaml(text) if text is not None else []
-            except LoadError:
-                roots = []
+            services = place.load(file, _services_in)
             place = place.there(file)
-            services = next((found for root in roots if (found := _services(root)) is not None), None)
             if services is None:
                 problems.append(f"extends {file} (line {extends.line}) cannot be read")
         base = services.get(wanted) if services is not None and wanted else None
@@ -195,6 +202,14 @@ def _extended(
         seen.add(id(service))
         chain.append((service, place))
     return chain
+
+
+def _services_in(text: str) -> Node | None:
+    try:
+        roots = parse_yaml(text)
+    except LoadError:
+        return None
+    return next((found for root in roots if (found := _services(root)) is not None), None)
 
 
 def _first_node(chain: list[tuple[Node, Place]], key: str) -> Node | None:

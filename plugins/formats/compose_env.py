@@ -6,13 +6,14 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from advisor.api import Node
 
-from .envfile import parse_env
+from .envfile import Line, parse_env
 from .images import Variable
 
+_T = TypeVar("_T")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 # Deeper defaults than this are no configuration.
 _NESTED_MAX = 20
@@ -114,15 +115,29 @@ def dotenv(read: Callable[[str], str | None]) -> dict[str, str]:
 
 
 class Place(NamedTuple):
-    """A Compose file: its path as the report shows it, and a reader for paths written in it."""
+    """A Compose file: its path as the report shows it, and a reader for paths written in it.
+
+    Many services may name one file, so what was read is kept in `memo` by path.
+    """
 
     file: str
     read: Callable[[str], str | None]
+    memo: dict[str, Any]
 
     def there(self, relative: str) -> Place:
         """The Place of a file that this one names."""
         folder = posixpath.dirname(relative)
-        return Place(beside(self.file, relative), lambda path: self.read(posixpath.join(folder, path)))
+        file = beside(self.file, relative)
+        return Place(file, lambda path: self.read(posixpath.join(folder, path)), self.memo)
+
+    def load(self, relative: str, parse: Callable[[str], _T]) -> _T | None:
+        """A file named here, parsed once; None if it cannot be had."""
+        file = beside(self.file, relative)
+        if file not in self.memo:
+            text = self.read(relative)
+            self.memo[file] = None if text is None else parse(text)
+        found: _T | None = self.memo[file]
+        return found
 
 
 def environment_of(
@@ -132,9 +147,9 @@ def environment_of(
     found: dict[str, Variable] = {}
     for written, line, required in _env_files(service.get("env_file")):
         path = interpolate(written, known).text
-        text = place.read(path)
-        if text is not None:
-            _add_file(found, text, beside(place.file, path), known)
+        lines = place.load(path, parse_env)
+        if lines is not None:
+            _add_file(found, lines, beside(place.file, path), known)
         elif required:
             problems.append(f"env_file {path} (line {line}) is missing, too large or outside the root")
     _add_environment(found, service.get("environment"), place.file, known)
@@ -157,9 +172,9 @@ def _env_files(node: Node | None) -> list[tuple[str, int, bool]]:
     return found
 
 
-def _add_file(found: dict[str, Variable], text: str, file: str, known: Mapping[str, str]) -> None:
+def _add_file(found: dict[str, Variable], lines: list[Line], file: str, known: Mapping[str, str]) -> None:
     seen = dict(known)
-    for line in parse_env(text):
+    for line in lines:
         if line.text is None:
             filled = _from_outside(line.name, known)
         elif line.literal:

@@ -21,6 +21,7 @@ class Line(NamedTuple):
 
 
 _LINE = re.compile(r"\s*(?:export\s+)?([A-Za-z_][\w.\-]*)\s*(=|$)[ \t]*(.*)", re.DOTALL)
+_COMMENT = re.compile(r"(?:^|(?<=\s))#")
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\", "$": "$$"}
 
 
@@ -42,7 +43,8 @@ def parse_env(text: str) -> list[Line]:
             continue
         quote = rest[:1]
         if quote not in ("'", '"'):
-            found.append(Line(name, re.split(r"\s+#", " " + rest, maxsplit=1)[0].strip(), at))
+            comment = _COMMENT.search(rest)
+            found.append(Line(name, rest[: comment.start() if comment else None].strip(), at))
             continue
         first = at
         end = _closing(rest, quote, 1)

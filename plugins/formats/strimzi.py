@@ -38,12 +38,15 @@ def load(source: Source) -> Loaded:
         roots = _without_templates(source.text, error)
         problems.append("lines of a template are left out: what they put in is not known")
     resources = [found for root in roots for found in _resources(root, source.file)]
-    pools = [resource for resource in resources if resource.kind == "KafkaNodePool"]
+    pools: dict[str, list[Resource]] = {}
+    for resource in resources:
+        if resource.kind == "KafkaNodePool":
+            pools.setdefault(resource.label, []).append(resource)
     here = {resource.name for resource in resources if resource.kind == "Kafka"}
     documents: list[Document] = []
     for resource in resources:
         if resource.kind == "Kafka":
-            documents.append(_cluster(resource, pools))
+            documents.append(_cluster(resource, pools.get(resource.name, [])))
         elif resource.kind == "KafkaNodePool":
             documents.extend(() if resource.label in here else _pool(resource))
         elif resource.kind in _READERS:
@@ -71,7 +74,9 @@ def _resources(root: Node, file: str) -> Iterable[Resource]:
     for node in [root, *_items(root)]:
         version = node.text_at("apiVersion") or ""
         group, _, version = version.partition("/")
-        if group == "kafka.strimzi.io":
+        # Kustomize: a resource of the base that is not wanted.
+        deleted = node.text_at("$patch") == "delete"
+        if group == "kafka.strimzi.io" and not deleted:
             yield Resource(
                 file, node.text_at("kind") or "", version, node.text_at("metadata", "name") or "", node
             )
@@ -115,7 +120,6 @@ def _pool(pool: Resource) -> list[Document]:
 
 def _cluster(kafka: Resource, pools: list[Resource]) -> Document:
     settings, dropped = config_of(kafka, kafka.spec("kafka", "config"), BROKER)
-    pools = [pool for pool in pools if pool.label == kafka.name]
     mine = [pool for pool in pools if _is_broker_pool(pool)]
     facts = [
         *_brokers(kafka, mine),
