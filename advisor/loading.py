@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from .files import BYTES_MAX, Unreadable, decode, read_bytes
 from .hookspecs import FormatSpec
-from .model import Document, LoadError, Source
+from .model import Document, LoadError, Source, UsageError
 from .project import Project
 from .registry import Registry, function
 
@@ -45,16 +45,19 @@ def load_file(
         return record._replace(reason=str(error), error=LoadError(str(error)))
     if not text.strip():
         return record._replace(reason="empty") if named else None
-    spec = _surest(name, text, offered or list(registry.formats))
-    if spec is None:
-        return record._replace(reason="no format recognises it as a Kafka configuration") if named else None
-    record = record._replace(format=spec.name)
     try:
+        spec = _surest(name, text, offered or list(registry.formats))
+        if spec is None:
+            return record._replace(reason="no format recognises it as a Kafka configuration") if named else None
+        record = record._replace(format=spec.name)
         loaded = function(spec.load)(Source(record.file, text, _sibling_reader(path, root)))
     except LoadError as error:
         return record._replace(reason=error.message, error=error)
-    except RecursionError:
-        return record._replace(reason="nested too deeply", error=LoadError("nested too deeply"))
+    except UsageError:
+        raise
+    except Exception as error:  # A plugin's mistake is told as such; the other files are still audited.
+        what = LoadError(f"its reader failed: {type(error).__name__}: {error}")
+        return record._replace(reason=what.message, error=what)
     documents = loaded.documents
     if project.clients:
         documents = tuple(_with_family(document, root, base, project) for document in documents)

@@ -26,7 +26,7 @@ def _hit(document: Document, item: Dropped) -> Hit:
         "component": document.component,
     }
     fixes = ()
-    if item.meant is not None:
+    if item.meant is not None and item.cause in ("binds-to-nothing", "needs-prefix"):
         shown = str(item.value)
         fixes = (
             Fix(

@@ -1,0 +1,61 @@
+"""The public harness: plugin authors test their rules as this project tests its own.
+
+    from advisor.testing import audit_texts
+
+    report = audit_texts({"producer.properties": "acks=ALL\\n"}, plugins=["my_plugin.py"])
+    assert [finding["code"] for finding in report["findings"]] == ["KA006"]
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .engine import Options, audit
+from .report.build import build_report
+
+
+def audit_paths(paths: Sequence[str], **options: Any) -> dict[str, Any]:
+    """The JSON report on these files or folders; options are the fields of `advisor.engine.Options`."""
+    options.setdefault("cache", False)
+    show = bool(options.pop("show_effective", False))
+    for name in ("sets", "select", "ignore", "rules", "plugins"):
+        if name in options:
+            options[name] = tuple(options[name])
+    return build_report(audit(Options(paths=tuple(paths), **options)), show)
+
+
+def audit_texts(texts: Mapping[str, str], **options: Any) -> dict[str, Any]:
+    """The report on files with these names and texts, in a folder of their own."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in texts.items():
+            path = os.path.join(folder, name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w", encoding="utf-8", newline="") as file:
+                file.write(text)
+        return audit_paths([folder], **options)
+
+
+def audit_settings(
+    configs: Mapping[str, Mapping[str, str]], client: str = "java", **options: Any
+) -> dict[str, Any]:
+    """The report on settings by component, as a rule pack's examples state them.
+
+    Written as .properties files of unmistakable names, so that they take the way of every file.
+    """
+    texts = {}
+    for component, settings in configs.items():
+        lines = [f"{_escaped(key)}={_escaped(str(value))}" for key, value in settings.items()]
+        texts[f"{_FILE_NAMES.get(component, component)}.properties"] = "\n".join(lines) + "\n"
+    if client != "java":
+        texts["kafka-advisor.toml"] = f'[[client]]\npath = "*"\nfamily = "{client}"\n'
+    return audit_texts(texts, **options)
+
+
+_FILE_NAMES = {"broker": "server", "topic": "topic-example", "connect": "connect-distributed"}
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("=", "\\=").replace(":", "\\:").replace("\n", "\\n")

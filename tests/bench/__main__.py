@@ -1,0 +1,27 @@
+"""`python -m tests.bench NAME`: one JSON object with the ratio that the bench is about.
+
+Ratios, not times: ours against a baseline taken in the same run, in CPU time, medians.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from importlib import import_module
+from pathlib import Path
+
+NAMES = sorted(
+    path.stem for path in Path(__file__).parent.glob("*.py") if path.stem[0] != "_" and path.stem != "measure"
+)
+
+
+def main(words: list[str]) -> int:
+    if len(words) != 1 or words[0] not in NAMES:
+        print(f"usage: python -m tests.bench {{{'|'.join(NAMES)}}}", file=sys.stderr)
+        return 2
+    print(json.dumps(import_module(f"tests.bench.{words[0]}").run(), indent=2))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,49 @@
+"""What every test shares: the command run in its own process, and no skipping where CI promised the parts."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture
+def advisor(tmp_path):
+    """`advisor("audit", "x")` runs the command as a user does and gives the finished process."""
+
+    def run(*words, cwd=None, env=None, timeout=120):
+        environment = {**os.environ, "KAFKA_ADVISOR_CACHE": str(tmp_path / ".cache"), **(env or {})}
+        return subprocess.run(
+            [sys.executable, "-m", "advisor", *map(str, words)],
+            cwd=cwd or tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
+
+    return run
+
+
+@pytest.fixture
+def samples(tmp_path):
+    """A copy of samples/ that a test may write to."""
+    shutil.copytree(ROOT / "samples", tmp_path / "samples")
+    return tmp_path / "samples"
+
+
+def needs(program: str) -> str:
+    """The program's path; without it a test is skipped here and fails in CI."""
+    found = shutil.which(program)
+    if found is None:
+        if os.environ.get("CI") == "true":
+            pytest.fail(f"{program} is missing, and CI must have it")
+        pytest.skip(f"{program} is not installed")
+    return found

@@ -1,0 +1,63 @@
+"""Every rule is executed: its pack's examples, and real files in `KAxxx-name/{fail,pass}-*/`.
+
+`expected.json` of a case lists rule, file, line and message of the findings of that rule.
+`python -m tests.rules.test_rules --rewrite` writes them anew: read the diff before you commit it.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from advisor.cache import Cache
+from advisor.packs import load_packs
+from advisor.registry import load_registry
+from advisor.testing import audit_paths, audit_settings
+
+HERE = Path(__file__).parent
+RULES = load_packs(load_registry().packs, (), Cache(None))
+EXAMPLES = [(rule, example) for rule in RULES for example in rule.examples]
+CASES = sorted(path.parent for path in HERE.glob("*/*/expected.json"))
+
+
+def codes(rule, example, word):
+    options = {name: example[name] for name in ("kafka_version", "client", "profile") if name in example}
+    report = audit_settings(example[word], **options)
+    assert report["files"], "the example was not recognised as a Kafka configuration"
+    return [finding["code"] for finding in report["findings"]]
+
+
+@pytest.mark.parametrize(("rule", "example"), EXAMPLES, ids=lambda value: getattr(value, "code", ""))
+def test_example(rule, example):
+    assert rule.code in codes(rule, example, "bad")
+    assert rule.code not in codes(rule, example, "good")
+
+
+def findings_of(case: Path) -> list[dict[str, object]]:
+    code = case.parent.name.partition("-")[0]
+    report = audit_paths([str(case)])
+    return [
+        {
+            "rule": finding["code"],
+            "file": finding["locations"][0]["file"],
+            "line": finding["locations"][0]["line"],
+            "message": finding["message"],
+        }
+        for finding in report["findings"]
+        if finding["code"] == code
+    ]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.parent.name}/{case.name}")
+def test_case(case):
+    found = findings_of(case)
+    assert found == json.loads((case / "expected.json").read_text())
+    assert bool(found) == case.name.startswith("fail")
+
+
+if __name__ == "__main__" and sys.argv[1:] == ["--rewrite"]:
+    for folder in sorted(path for path in HERE.glob("KA*/*") if path.is_dir()):
+        (folder / "expected.json").write_text(json.dumps(findings_of(folder), indent=2) + "\n")

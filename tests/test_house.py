@@ -1,0 +1,104 @@
+"""Tests about the source itself."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from advisor.cache import Cache
+from advisor.packs import load_packs
+from advisor.registry import load_registry
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCES = sorted([*ROOT.glob("advisor/**/*.py"), *ROOT.glob("plugins/**/*.py"), *ROOT.glob("rules/*.py")])
+RULES = load_packs(load_registry().packs, (), Cache(None))
+
+
+def run(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", *words], cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("ruff", "check", "."), ("ruff", "format", "--check", "."), ("mypy",)],
+    ids=lambda words: " ".join(words),
+)
+def test_source_is_clean(words):
+    done = run(*words)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_dependencies_point_one_way():
+    done = subprocess.run(
+        [Path(sys.executable).parent / "lint-imports"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_only_accept_and_fix_reveal_secrets():
+    allowed = {ROOT / "advisor/model.py", ROOT / "advisor/fix.py"}
+    users = [
+        path
+        for path in SOURCES
+        if "reveal(" in path.read_text() and path not in allowed and ROOT / "advisor/accept" not in path.parents
+    ]
+    assert users == []
+
+
+def test_nothing_imports_plugins_by_folder_name():
+    bad = [path for path in SOURCES if re.search(r"^\s*(from|import) (plugins|rules)\b", path.read_text(), re.M)]
+    assert bad == []
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_modules_stay_small(path):
+    assert len(path.read_text().splitlines()) <= 600
+
+
+def test_every_hook_is_documented_on_its_page():
+    text = (ROOT / "advisor/hookspecs.py").read_text()
+    hooks = re.findall(r"def (advisor_\w+)\(self\) -> list\[(\w+)\]", text)
+    assert len(hooks) == 6
+    for hook, spec in hooks:
+        assert re.search(rf"class {spec}\(NamedTuple\):\n    \"\"\"", text), f"{hook} gives an undocumented {spec}"
+
+
+def test_every_source_file_is_on_the_map():
+    text = (ROOT / "advisor/README.md").read_text()
+    missing = [
+        path.name
+        for path in ROOT.glob("advisor/*.py")
+        if path.name not in ("__init__.py", "__main__.py") and f"`{path.name}`" not in text
+    ]
+    assert missing == []
+
+
+def test_files_speak_of_the_product_alone():
+    """No path of a machine, no host of a package registry."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
+    hosts = "|".join(["pypi" + r"\.org", "repo1?" + r"\.maven", "registry" + r"\.npmjs", "deb" + r"\.debian"])
+    pattern = re.compile(rf"({hosts}|/wor[k]/|/roo[t]/)".encode())
+    bad = []
+    for name in listed.decode().split("\0"):
+        path = ROOT / name
+        if name and path.is_file() and pattern.search(path.read_bytes()):
+            bad.append(name)
+    assert bad == []
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
+def test_rule_has_what_a_reader_needs(rule):
+    assert rule.why
+    assert rule.sources
+    assert rule.name == rule.name.lower()
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
+def test_rule_has_a_failing_and_a_passing_case(rule):
+    cases = ROOT / "tests/rules" / f"{rule.code}-{rule.name}"
+    has_files = {path.name.partition("-")[0] for path in cases.glob("*-*")} if cases.is_dir() else set()
+    assert rule.examples or has_files >= {"fail", "pass"}
