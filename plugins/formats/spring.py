@@ -40,13 +40,9 @@ from .spring_source import Part, Prop, matches, parts, uniform, variants
 
 SUFFIXES = (".yml", ".yaml", ".properties")
 _FILE = re.compile(r"(application|bootstrap)(?:-([^/]+))?\.(?:yml|yaml|properties)", re.IGNORECASE)
-_FLAT = re.compile(
-    r"^[ \t\"']*spring\.(?:kafka|cloud\.stream\.kafka)[.\[:]|^[ \t\"']*spring\.cloud:",
-    re.MULTILINE | re.IGNORECASE,
-)
-_NESTED = re.compile(
-    r"^[ \t\"']*(?:[\w-]+\.)*kafka(?:\.[\w.\[\]-]+)?[\"']?[ \t]*:", re.MULTILINE | re.IGNORECASE
-)
+_FLAT = re.compile(r"^[ \t]*spring\.(?:kafka|cloud\.stream\.)", re.MULTILINE | re.IGNORECASE)
+# In YAML the name may be broken at any dot: `spring:`, `spring.kafka:`, `spring.cloud.stream:`.
+_TOP = re.compile(r"^[ \t\"'{]*spring[\w.\[\]\"'-]*[ \t]*:", re.MULTILINE | re.IGNORECASE)
 _FILTERED = re.compile(r"@[\w.-]+@")
 _STREAM = ("spring", "cloud", "stream", "kafka")
 
@@ -67,7 +63,7 @@ def claim(name: str, text: str) -> int:
     """How surely the text configures Spring for Kafka, 0 to 100."""
     if not name.lower().endswith(SUFFIXES) or "spring" not in text.lower() or "kafka" not in text.lower():
         return 0
-    if not (_FLAT if name.lower().endswith(".properties") else _NESTED).search(text):
+    if not (_FLAT if name.lower().endswith(".properties") else _TOP).search(text):
         return 0
     known_name = _FILE.fullmatch(name.rpartition("/")[2]) is not None
     try:
@@ -141,7 +137,11 @@ class _Bound(NamedTuple):
     key: str | None
     setting: Setting | None
     canonical: bool
-    conditional: bool
+    part: Part
+
+    @property
+    def conditional(self) -> bool:
+        return self.part.condition is not None
 
 
 class _Strayed(NamedTuple):
@@ -164,7 +164,7 @@ def _documents(
     for part in held:
         for prop in part.props:
             if tuple(map(uniform, prop.path[:2])) == ("spring", "kafka"):
-                _bind(prop, part.condition is not None, bound, strayed)
+                _bind(prop, part, bound, strayed)
     title = stem if label is None else f"{stem} [{label}]"
     documents = []
     for section in _sections(bound, strayed):
@@ -183,7 +183,8 @@ def _handed(bound: Sequence[_Bound], component: str) -> list[Setting]:
     return [one.setting for one in _settle(mine, component)[0] if one.setting is not None]
 
 
-def _bind(prop: Prop, conditional: bool, bound: list[_Bound], strayed: list[_Strayed]) -> None:
+def _bind(prop: Prop, part: Part, bound: list[_Bound], strayed: list[_Strayed]) -> None:
+    conditional = part.condition is not None
     path = prop.path[2:]
     section = uniform(path[0]) if path else ""
     rest = path[1:]
@@ -198,7 +199,7 @@ def _bind(prop: Prop, conditional: bool, bound: list[_Bound], strayed: list[_Str
             strayed.append(_listed(prop, section, key, conditional))
             return
         rank = _COMMON_MAP if common else _MAP
-        bound.append(_Bound(prop, section, rank, key, _setting(prop, key, prop.text), True, conditional))
+        bound.append(_Bound(prop, section, rank, key, _setting(prop, key, prop.text), True, part))
         return
     found = field_of(section, rest)
     if found is None and common and rest and uniform(rest[0]) == "jaas":
@@ -217,7 +218,7 @@ def _bind(prop: Prop, conditional: bool, bound: list[_Bound], strayed: list[_Str
         notes += [field.note] if field.note else []
         one = _setting(prop, field.key, text, "; ".join(notes))
     canonical = ".".join(rest) == name
-    bound.append(_Bound(prop, section, rank, field.key, one, canonical, conditional))
+    bound.append(_Bound(prop, section, rank, field.key, one, canonical, part))
 
 
 def _setting(prop: Prop, key: str, text: str, note: str = "") -> Setting:
@@ -328,25 +329,21 @@ def _settle(mine: Sequence[_Bound], component: str) -> tuple[list[_Bound], list[
         if before is None:
             slots[slot] = one
             continue
-        # In one source the dashed spelling of a name is found first.
-        later_wins = not (before.canonical and not one.canonical and before.conditional == one.conditional)
-        winner, loser = (one, before) if later_wins else (before, one)
+        one_source = one.part is before.part
+        # In one source equal names replace each other; of different spellings of a name the dashed one
+        # is found first, and so is the first of those that lead into a map.
+        earlier_wins = one_source and one.prop.name != before.prop.name and before.canonical
+        winner, loser = (before, one) if earlier_wins else (one, before)
         slots[slot] = winner
-        if winner.conditional == loser.conditional and winner.prop.file == loser.prop.file:
-            dropped.append(_overridden(loser, f"line {winner.prop.line} sets the same property"))
+        if one_source or one.part.condition == before.part.condition:
+            dropped.append(_overridden(loser, f"{_at(winner)} sets the same property"))
     standing: dict[str, _Bound] = {}
     for rank, key in sorted(slots, key=lambda slot: slot[0]):
         one = slots[rank, key]
         before = standing.get(key)
-        if (
-            before is not None
-            and before.setting
-            and one.setting
-            and before.setting.value != one.setting.value
-        ):
+        if before is not None and _value(before) != _value(one):
             place = _PLACES[rank].format(component)
-            where = Location(one.prop.file, one.prop.line)
-            dropped.append(_overridden(before, f"{place} ({where}) is written over it"))
+            dropped.append(_overridden(before, f"{place} ({_at(one)}) is written over it"))
         standing[key] = one
     for key, name in ALWAYS_SET.get(component, {}).items():
         if key in standing and standing[key].rank < _FIELD:
@@ -363,8 +360,11 @@ def _value(one: _Bound) -> Value | None:
 
 def _overridden(one: _Bound, detail: str, meant: str | None = None) -> Dropped:
     assert one.setting is not None
-    where = Location(one.prop.file, one.prop.line)
-    return Dropped(one.key or one.prop.name, one.setting.value, where, "overridden", detail, meant)
+    return Dropped(one.key or one.prop.name, one.setting.value, _at(one), "overridden", detail, meant)
+
+
+def _at(one: _Bound) -> Location:
+    return Location(one.prop.file, one.prop.line)
 
 
 def _application_name(held: Sequence[Part]) -> list[Setting]:

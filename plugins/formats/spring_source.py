@@ -16,15 +16,12 @@ from advisor.api import LoadError, Node, parse_properties, parse_yaml
 class Prop(NamedTuple):
     """One property. `path` is its name in elements, spelt as written; `listed` = written as a list."""
 
+    name: str
     path: tuple[str, ...]
     text: str
     file: str
     line: int
     listed: bool = False
-
-    @property
-    def name(self) -> str:
-        return ".".join(self.path)
 
 
 class Part(NamedTuple):
@@ -68,7 +65,7 @@ def _properties(file: str, text: str) -> Iterator[list[Prop]]:
         before = text.count("\n", 0, begin)
         yield _gathered(
             [
-                Prop(elements(entry.key), entry.value, file, entry.line + before)
+                Prop(entry.key, elements(entry.key), entry.value, file, entry.line + before)
                 for entry in parse_properties(text[begin:end])
             ]
         )
@@ -87,7 +84,8 @@ def _gathered(props: list[Prop]) -> list[Prop]:
         elif parent not in whole:
             before = found.get(parent)
             text = prop.text if before is None else f"{before.text},{prop.text}"
-            found[parent] = Prop(parent, text, prop.file, before.line if before else prop.line, True)
+            line = prop.line if before is None else before.line
+            found[parent] = Prop(".".join(parent), parent, text, prop.file, line, True)
     return list(found.values())
 
 
@@ -114,12 +112,12 @@ def _flatten(node: Node, name: str, file: str, line: int, into: list[Prop]) -> N
     elif node.kind == "sequence":
         if all(element.kind == "scalar" for element in node.elements):
             texts = ",".join(_scalar(element) for element in node.elements)
-            into.append(Prop(elements(name), texts, file, line, True))
+            into.append(Prop(name, elements(name), texts, file, line, True))
             return
         for index, element in enumerate(node.elements):
             _flatten(element, f"{name}[{index}]", file, element.line, into)
     else:
-        into.append(Prop(elements(name), _scalar(node), file, line))
+        into.append(Prop(name, elements(name), _scalar(node), file, line))
 
 
 def _scalar(node: Node) -> str:
