@@ -16,11 +16,12 @@ SCHEMA_VERSION = 1
 def build_report(audit: Audit, effective: bool = False) -> dict[str, Any]:
     findings = [_finding(finding) for finding in audit.findings]
     files = [_file(record) for root in audit.roots for record in root.files if record.target]
+    targets = {file["file"] for file in files}
     deployments = [
         _deployment(deployment, root)
         for root in audit.roots
         for deployment in root.deployments
-        if _reported(deployment, root)
+        if any(document.file in targets for document in members_of(deployment))
     ]
     report: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
@@ -38,11 +39,6 @@ def build_report(audit: Audit, effective: bool = False) -> dict[str, Any]:
 
         report["effective"] = effective_settings(audit)
     return report
-
-
-def _reported(deployment: Deployment, root: Root) -> bool:
-    targets = {record.file for record in root.files if record.target}
-    return any(document.file in targets for document in members_of(deployment))
 
 
 def _profile(audit: Audit) -> dict[str, str]:

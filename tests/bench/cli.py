@@ -15,7 +15,7 @@ def run() -> dict[str, Any]:
         here = Path(folder)
         text = properties_text(0)
         (here / "producer.properties").write_text(text)
-        (here / "same-size.yml").write_text(yaml_text(0, len(text)))
+        (here / "same-size.yml").write_text(yaml_text(0))
         taken = medians(
             {
                 "python": [programs / "python", "-c", "pass"],

@@ -53,18 +53,10 @@ def properties_text(number: int) -> str:
     )
 
 
-def yaml_text(number: int, size: int) -> str:
-    """The same settings as a YAML mapping of about the same size that yamllint has nothing to say about."""
-    lines = ["---", f"name: service-{number}", "settings:"]
-    for line in properties_text(number).splitlines():
-        if "=" in line and not line.startswith("#"):
-            key, _, value = line.partition("=")
-            lines.append(f'  {key}: "{value}"' if len(value) < 60 else f"  {key}: >-\n    {value[:70]}")
-    text = "\n".join(lines) + "\n"
-    while len(text) > size + 20 and len(lines) > 4:
-        lines.pop()
-        text = "\n".join(lines) + "\n"
-    return text
+def yaml_text(number: int) -> str:
+    """The same settings, line for line, as a YAML mapping."""
+    lines = [line.replace("=", ": ", 1) for line in properties_text(number).splitlines()]
+    return "---\n" + "\n".join(lines) + "\n"
 
 
 def run() -> dict[str, Any]:
@@ -78,7 +70,7 @@ def run() -> dict[str, Any]:
         for number in range(COUNT):
             text = properties_text(number)
             (ours / f"{names[number % 3]}-{number:04}.properties").write_text(text)
-            twin = yaml_text(number, len(text))
+            twin = yaml_text(number)
             (theirs / f"service-{number:04}.yml").write_text(twin)
             sizes[0] += len(text)
             sizes[1] += len(twin)
