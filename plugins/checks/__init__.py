@@ -2,10 +2,32 @@
 
 from advisor.api import CheckSpec, hookimpl
 
-_START = ["unknown-key", "wrong-component", "removed-key", "newer-key", "deprecated-key", "type", "unit", "range", "enum", "format", "required", "cross-key", "class", "security", "rewrite"]
-_PLUMBING = (
-    ["overridden", "binds-to-nothing", "forbidden", "not-mapped", "no-escape", "service-link", "needs-prefix", "wrong-place"]
-)
+_START = [
+    "unknown-key",
+    "wrong-component",
+    "removed-key",
+    "newer-key",
+    "deprecated-key",
+    "type",
+    "unit",
+    "range",
+    "enum",
+    "format",
+    "required",
+    "cross-key",
+    "class",
+    "security",
+    "rewrite",
+]
+_PLUMBING = [
+    "overridden",
+    "binds-to-nothing",
+    "forbidden",
+    "not-mapped",
+    "no-escape",
+    "service-link",
+    "needs-prefix",
+]
 
 
 @hookimpl
