@@ -94,7 +94,8 @@ def load(source: Source) -> Loaded:
         stem = base.rpartition(".")[0] or base
         documents = _documents(source.file, stem, own, None, frozenset(("default",)))
         for active in variants([part.condition for part in own]):
-            documents += _documents(source.file, stem, own, " & ".join(active), frozenset(active))
+            if named is None or not any(_has_own_file(source, stem, profile) for profile in active):
+                documents += _documents(source.file, stem, own, " & ".join(active), frozenset(active))
         return _loaded(documents)
     beside, reason = _beside(source, named[1], folder)
     # Whatever the profile's own file says needs that profile.
@@ -105,6 +106,16 @@ def load(source: Source) -> Loaded:
             label = " & ".join(dict.fromkeys((profile, *active)))
             documents += _documents(source.file, named[1], [*beside, *own], label, {profile, *active})
     return _loaded(documents, reason)
+
+
+def _has_own_file(source: Source, stem: str, profile: str) -> bool:
+    """Whether a file of that profile, laid over this one, tells the whole of it."""
+    for suffix in SUFFIXES:
+        name = f"{stem}-{profile}{suffix}"
+        text = source.read(name) if "/" not in name and "\\" not in name else None
+        if text is not None and claim(name, text):
+            return True
+    return False
 
 
 def _loaded(documents: list[Document], reason: str | None = None) -> Loaded:
@@ -166,14 +177,14 @@ def _documents(
             if tuple(map(uniform, prop.path[:2])) == ("spring", "kafka"):
                 _bind(prop, part, bound, strayed)
     title = stem if label is None else f"{stem} [{label}]"
+    boot = {side: _handed(bound, side) for side in ("producer", "consumer")}
+    streaming = spring_stream.documents(file, title, held, label is not None, boot)
     documents = []
     for section in _sections(bound, strayed):
         document = _document(file, title, section, bound, strayed, held, label is not None)
-        if document is not None:
+        if document is not None and not (section == "common" and streaming):
             documents.append(document)
-    boot = {side: _handed(bound, side) for side in ("producer", "consumer")}
-    documents += spring_stream.documents(file, title, held, label is not None, boot)
-    return documents
+    return documents + streaming
 
 
 def _handed(bound: Sequence[_Bound], component: str) -> list[Setting]:
@@ -286,9 +297,8 @@ def _document(
     if section == "streams" and not any(one.key == "application.id" for one in settings):
         settings += _application_name(held)
     facts, topics = _listener(mine, component)
-    lines = [one.prop.line for one in mine if one.prop.file == file] + [
-        one.dropped.at.line or 1 for one in lost if one.dropped.at.file == file
-    ]
+    told = [_at(one) for one in mine if one.conditional >= profiled] + [one.dropped.at for one in lost]
+    lines = [where.line for where in told if where.file == file and where.line is not None]
     return Document(
         file,
         "spring",

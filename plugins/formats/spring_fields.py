@@ -108,7 +108,9 @@ _FIELDS: dict[str, dict[str, Field]] = {
         "auto-startup": Field(None),
         "cleanup.on-startup": Field(None),
         "cleanup.on-shutdown": Field(None),
-        "cache-max-size-buffering": Field("cache.max.bytes.buffering", "bytes", "read by Spring Boot 2.x"),
+        "cache-max-size-buffering": Field(
+            "cache.max.bytes.buffering", "bytes", "read by Spring Boot 2.x and early 3.x"
+        ),
         "state-store-cache-max-size": Field(
             "statestore.cache.max.bytes", "bytes", "read by Spring Boot 3.1 and later"
         ),

@@ -168,18 +168,14 @@ def _binding(file: str, title: str, name: str, side: str, stream: _Stream, boot:
         if len(path) == 2 and uniform(path[0]) == side and uniform(path[1]) in _BINDING_FIELDS[side]
     ]
     common = [one for one in _map(stream.binder, "configuration") if roles.belongs(one.key, side)]
-    shared = [
-        *boot.get(side, ()),
-        *common,
-        *_map(stream.binder, f"{side}-properties"),
-        *_brokers(stream.binder),
-    ]
+    common += _map(stream.binder, f"{side}-properties") + _brokers(stream.binder)
+    shared = [*boot.get(side, ()), *common]
+    dropped: list[Dropped] = []
+    if side == "consumer":
+        shared, dropped = _managed(shared)
     mine = _map(own, side, "configuration")
     # A producer's fields only fill gaps; a consumer's start offset is written last.
     order = [*early, *typed, *shared, *mine] if side == "producer" else [*early, *shared, *mine, *typed]
-    dropped = []
-    if side == "consumer":
-        order, dropped = _managed(order)
     values = _merge(order)
     facts, extra = _plain(stream.plain.get(name, ()), side, values)
     if side == "consumer" and "group.id" not in values and _is_default(values.get("auto.offset.reset")):
@@ -190,7 +186,7 @@ def _binding(file: str, title: str, name: str, side: str, stream: _Stream, boot:
 
 
 def _managed(settings: Sequence[Setting]) -> tuple[list[Setting], list[Dropped]]:
-    """The binder takes group.id and enable.auto.commit=true out of what it is given."""
+    """The binder takes group.id and enable.auto.commit=true out of what is not a binding's own."""
     kept, dropped = [], []
     for one in settings:
         if one.origin.at is not None and (
