@@ -1,0 +1,167 @@
+"""The hook, run by the real pre-commit on a repository of its own, installed from a clone of this one."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.conftest import ROOT, needs
+
+from .conftest import must, run
+
+GOOD = """\
+bootstrap.servers=kafka:9092
+key.serializer=org.apache.kafka.common.serialization.StringSerializer
+value.serializer=org.apache.kafka.common.serialization.StringSerializer
+acks=all
+"""
+BAD = GOOD.replace("acks=all", "acks=ALL")
+AUTHOR = {
+    "GIT_AUTHOR_NAME": "A",
+    "GIT_AUTHOR_EMAIL": "a@example.com",
+    "GIT_COMMITTER_NAME": "A",
+    "GIT_COMMITTER_EMAIL": "a@example.com",
+    "GIT_CONFIG_GLOBAL": "/dev/null",
+}
+
+
+def git(folder: Path, *words) -> str:
+    return must("git", *words, cwd=folder, **AUTHOR)
+
+
+def make_repository(folder: Path) -> str:
+    git(folder, "init", "--quiet", "--initial-branch=main")
+    git(folder, "add", "--all", "--force")
+    git(folder, "commit", "--quiet", "--message=one")
+    return git(folder, "rev-parse", "HEAD").strip()
+
+
+@pytest.fixture(scope="module")
+def program() -> str:
+    return needs("pre-commit")
+
+
+class Hooked:
+    """A user's repository with the hook in its .pre-commit-config.yaml."""
+
+    def __init__(self, folder: Path, home: Path, program: str) -> None:
+        self.folder, self.home, self.program = folder, home, program
+
+    def run(self, files: dict[str, str | bytes]):
+        """Change these files, stage them, and let pre-commit look at what changed."""
+        for name, text in files.items():
+            path = self.folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        git(self.folder, "add", "--all")
+        return run(
+            self.program,
+            "run",
+            "--verbose",
+            cwd=self.folder,
+            PRE_COMMIT_HOME=str(self.home),
+            KAFKA_ADVISOR_CACHE=str(self.home / "advisor"),
+            **AUTHOR,
+        )
+
+
+@pytest.fixture(scope="module")
+def hook_home(tmp_path_factory) -> Path:
+    """pre-commit's own cache: the hook is installed into it once."""
+    return tmp_path_factory.mktemp("pre-commit")
+
+
+@pytest.fixture(scope="module")
+def product(source, tmp_path_factory) -> tuple[Path, str]:
+    """A clone of this project, as pre-commit would fetch it."""
+    clone = tmp_path_factory.mktemp("product") / "kafka-advisor"
+    shutil.copytree(source, clone)
+    return clone, make_repository(clone)
+
+
+@pytest.fixture
+def hooked(product, hook_home, program, tmp_path) -> Hooked:
+    clone, revision = product
+    folder = tmp_path / "user"
+    folder.mkdir()
+    config = {"repos": [{"repo": str(clone), "rev": revision, "hooks": [{"id": "kafka-advisor"}]}]}
+    (folder / ".pre-commit-config.yaml").write_text(yaml.safe_dump(config))
+    (folder / "notes.txt").write_text("a repository\n")
+    make_repository(folder)
+    return Hooked(folder, hook_home, program)
+
+
+def test_good_file_passes(hooked):
+    done = hooked.run({"producer.properties": GOOD})
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "Passed" in done.stdout
+    assert "1 file" in done.stdout, "the file was not audited"
+
+
+def test_bad_file_fails_with_the_place(hooked):
+    done = hooked.run({"config/producer.properties": BAD})
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "Failed" in done.stdout
+    assert "config/producer.properties:4: error KA006 not-a-choice" in done.stdout
+
+
+def test_changed_file_is_judged_with_its_neighbours(hooked):
+    """Only the producer changes, and what it is joined to lies in files that did not."""
+    git(hooked.folder, "rm", "--quiet", "notes.txt")
+    (hooked.folder / "topic-orders.properties").write_text("partitions=3\nmin.insync.replicas=2\n")
+    (hooked.folder / "kafka-advisor.toml").write_text('kafka_version = "4.1"\n')
+    git(hooked.folder, "add", "--all")
+    git(hooked.folder, "commit", "--quiet", "--message=two")
+    done = hooked.run({"producer.properties": BAD})
+    assert "producer -> orders" in done.stdout
+    assert "producer.properties:4: error KA006" in done.stdout
+
+
+def test_files_of_others_are_fine(hooked):
+    others = {
+        "gradle.properties": "org.gradle.jvmargs=-Xmx2g\n",
+        "ci.yml": "jobs:\n  build: [1, 2]\n",
+        "chart/templates/x.yaml": "{{- if .Values.on }}\nservices: {{ .Values.x }}\n{{- end }}\n",
+        "nginx.conf": "server { listen 80; }\n",
+        "empty.properties": "",
+        "latin.yml": "name: caf\xe9\n".encode("latin-1"),
+        "blob.conf": b"\x00\x01\x02",
+    }
+    done = hooked.run(others)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "Passed" in done.stdout
+
+
+def test_no_changed_file_of_ours_skips_the_hook(hooked):
+    done = hooked.run({"readme.md": "# words\n"})
+    assert done.returncode == 0
+    assert "Skipped" in done.stdout
+
+
+def test_many_files_are_one_process(hooked):
+    files = {f"services/{number}/producer.properties": GOOD for number in range(200)}
+    done = hooked.run({**files, "services/7/producer.properties": BAD})
+    assert done.returncode == 1
+    assert done.stdout.count(" in 200 files") == 1, done.stdout[-2000:]
+
+
+def test_hook_environment_has_no_spark(hooked, hook_home):
+    assert hooked.run({"producer.properties": GOOD}).returncode == 0
+    environments = list(hook_home.glob("repo*/py_env-*"))
+    assert environments, "the hook has no environment of its own"
+    for environment in environments:
+        names = {
+            path.name.partition("-")[0].lower() for path in environment.glob("lib/python*/site-packages/*")
+        }
+        assert "kafka_advisor" in names
+        assert names.isdisjoint({"pyspark", "pandas", "py4j", "numpy"})
+
+
+def test_hook_is_declared_as_promised():
+    (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+    assert hook["language"] == "python"
+    assert hook["require_serial"] is True
+    assert hook["entry"].split() == ["kafka-advisor", "audit", "--hook"]
