@@ -42,6 +42,8 @@ def load(source: Source) -> Loaded:
     for resource in resources:
         if resource.kind == "KafkaNodePool":
             pools.setdefault(resource.label, []).append(resource)
+            if len(pools[resource.label]) > _POOLS_MAX:
+                raise LoadError(f"more than {_POOLS_MAX} node pools of one cluster", resource.line)
     here = {resource.name for resource in resources if resource.kind == "Kafka"}
     documents: list[Document] = []
     for resource in resources:
@@ -230,6 +232,8 @@ def _topic(topic: Resource) -> list[Document]:
     return [topic.document("topic", name, settings, facts, dropped, hints)]
 
 
+# Every Kafka resource of a name looks at all pools of that name.
+_POOLS_MAX = 100
 _NO_SETTINGS = frozenset(("", "KafkaRebalance", "StrimziPodSet"))
 _READERS: dict[str, Callable[[Resource], list[Document]]] = {
     "KafkaTopic": _topic,
