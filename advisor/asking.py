@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .catalog import Version, resolve_version
 from .conditions import Condition, compile_condition
 from .context import Context, Hit
 from .effective import client_layers, deployment_layers, effective, family_defaults, reader
+from .hookspecs import CheckSpec
 from .loading import FileRecord
 from .model import Deployment, Document, Evidence, Finding, Location, Setting, UsageError, members_of
 from .packs import Rule, applies_to
@@ -38,6 +39,19 @@ class Choice(NamedTuple):
         for item in (*self.select, *self.ignore):
             if not any(code.startswith(item.upper()) or name == item for code, name in names):
                 raise UsageError(f"no rule is called {item!r}; `kafka-advisor rules` lists them")
+
+
+class _Question(NamedTuple):
+    """One function (or condition) asked of every subject, and the rules it answers, by check name."""
+
+    ask: Callable[[Any, Context], Iterable[Hit]]
+    per_deployment: bool
+    params: Mapping[str, Any]
+    components: set[str]
+    rules: dict[str | None, list[tuple[Rule, str]]]
+
+    def skips(self, component: str) -> bool:
+        return bool(self.components) and component not in self.components
 
 
 class Asker:
@@ -93,37 +107,64 @@ class Asker:
                 yield _built_in("KA001", severity, message, at, record.file, ())
 
     def _asked(self) -> Iterable[Finding]:
-        rules = [rule for rule in self.rules if rule.enabled and self.choice.wants(rule.code, rule.name)]
-        for rule in rules:
-            severity = self._severity(rule.code, rule.name, rule.severity)
-            if severity is None:
-                continue
-            self.context.rule = rule
-            stated = self.project.params
-            self.context.params = {**rule.params, **stated.get(rule.name, {}), **stated.get(rule.code, {})}
-            for subject in self._subjects(rule):
+        for question in self._questions():
+            self.context.params = question.params
+            for subject in self.deployments if question.per_deployment else self.documents:
+                if isinstance(subject, Document) and question.skips(subject.component):
+                    continue
                 try:
-                    for hit in self._hits(rule, subject):
-                        yield self._finding(rule, severity, subject, hit)
+                    for hit in question.ask(subject, self.context):
+                        for rule, severity in question.rules.get(hit.check, ()):
+                            if self._applies(rule, subject):
+                                yield self._finding(rule, severity, subject, hit)
                 except UsageError:
                     raise
                 except Exception as error:  # A rule that raises must not take the others down.
-                    yield _crashed(rule, subject, error)
+                    yield _crashed(question, subject, error)
 
-    def _subjects(self, rule: Rule) -> Iterable[Document | Deployment]:
-        if rule.guarantee is not None:
-            return ()
-        if rule.check is not None:
-            spec = self.registry.checks.get(rule.check)
-            if spec is None:
-                known = ", ".join(sorted(self.registry.checks))
-                raise UsageError(f"{rule.at}: rule {rule.code} names check {rule.check!r}; there is {known}")
-            per_deployment = spec.reads == "deployment"
-        else:
-            per_deployment = _per_deployment(_condition(rule))
-        if per_deployment:
-            return [item for item in self.deployments if self._applies(rule, item)]
-        return [item for item in self.documents if self._document_applies(rule, item)]
+    def _questions(self) -> Iterable[_Question]:
+        """Rules that one function answers are one question: a subject is looked at once."""
+        asked: dict[object, _Question] = {}
+        for rule in self.rules:
+            severity = self._severity(rule.code, rule.name, rule.severity)
+            wanted = rule.enabled and self.choice.wants(rule.code, rule.name)
+            if severity is None or not wanted or rule.guarantee is not None:
+                continue
+            stated = self.project.params
+            params = {**rule.params, **stated.get(rule.name, {}), **stated.get(rule.code, {})}
+            if rule.check is None:
+                condition = compile_condition(rule.when or {})
+                question = _Question(
+                    _ask(condition), _per_deployment(condition), params, set(rule.components), {}
+                )
+                asked[rule.code] = question
+            else:
+                spec = self._check(rule)
+                mark = (spec.function, rule.code if params else "")
+                if mark not in asked:
+                    found = function(spec.function)
+                    asked[mark] = _Question(
+                        found, spec.reads == "deployment", params, set(rule.components), {}
+                    )
+                question = asked[mark]
+                # One rule without components makes the question one for all.
+                if not (question.components and rule.components):
+                    question.components.clear()
+                question.components.update(rule.components if question.components else ())
+            question.rules.setdefault(rule.check, []).append((rule, severity))
+        return asked.values()
+
+    def _check(self, rule: Rule) -> CheckSpec:
+        spec = self.registry.checks.get(rule.check or "")
+        if spec is None:
+            known = ", ".join(sorted(self.registry.checks))
+            raise UsageError(f"{rule.at}: rule {rule.code} names check {rule.check!r}; there is {known}")
+        return spec
+
+    def _applies(self, rule: Rule, subject: Document | Deployment) -> bool:
+        if isinstance(subject, Document):
+            return self._document_applies(rule, subject)
+        return self._deployment_applies(rule, subject)
 
     def _document_applies(self, rule: Rule, document: Document) -> bool:
         if rule.components and document.component not in rule.components:
@@ -137,19 +178,13 @@ class Asker:
             return not homes or any(self.profiles[home.id].name in rule.profiles for home in homes)
         return True
 
-    def _applies(self, rule: Rule, deployment: Deployment) -> bool:
+    def _deployment_applies(self, rule: Rule, deployment: Deployment) -> bool:
         members = members_of(deployment)
         if rule.clients and not any(document.client in rule.clients for document in members):
             return False
         if rule.kafka and not applies_to(rule.kafka, resolve_version(deployment.version).number):
             return False
         return not rule.profiles or self.profiles[deployment.id].name in rule.profiles
-
-    def _hits(self, rule: Rule, subject: Document | Deployment) -> Iterable[Hit]:
-        if rule.check is not None:
-            found: Iterable[Hit] = function(self.registry.checks[rule.check].function)(subject, self.context)
-            return found
-        return _ask_condition(rule, subject, self.context)
 
     def _finding(self, rule: Rule, severity: str, subject: Document | Deployment, hit: Hit) -> Finding:
         if hit.severity is not None and self._severity(rule.code, rule.name, None) is None:
@@ -193,30 +228,22 @@ def fill(template: str, fields: Mapping[str, str]) -> str:
     return "".join(parts)
 
 
-def _crashed(rule: Rule, subject: Document | Deployment, error: Exception) -> Finding:
+def _crashed(question: _Question, subject: Document | Deployment, error: Exception) -> Finding:
+    rules = [rule for asked in question.rules.values() for rule, _ in asked]
     if isinstance(subject, Document):
         at, name = Location(subject.file, subject.line), subject.name
     else:
         first = members_of(subject)[0]
         at, name = Location(first.file, first.line), subject.id
-    message = f"rule {rule.code} ({rule.name}) failed on {name}: {type(error).__name__}: {error}"
-    return _built_in("KA000", "error", message, at, name, (rule.code,))
+    codes = ", ".join(rule.code for rule in rules)
+    message = f"the code of {codes} failed on {name}: {type(error).__name__}: {error}"
+    return _built_in("KA000", "error", message, at, name, tuple(rule.code for rule in rules))
 
 
 def _built_in(
     code: str, severity: str, message: str, at: Location, resource: str, keys: tuple[str, ...]
 ) -> Finding:
     return Finding(code, BUILT_IN[code], severity, message, at, resource, keys, (), Evidence("plumbing"))
-
-
-_conditions: dict[str, Condition] = {}
-
-
-def _condition(rule: Rule) -> Condition:
-    found = _conditions.get(rule.code)
-    if found is None:
-        found = _conditions[rule.code] = compile_condition(rule.when or {})
-    return found
 
 
 def _per_deployment(condition: Condition) -> bool:
@@ -226,8 +253,11 @@ def _per_deployment(condition: Condition) -> bool:
     return len(heads) != 1 or not heads.isdisjoint({"fact", "workload"})
 
 
-def _ask_condition(rule: Rule, subject: Document | Deployment, context: Context) -> Iterable[Hit]:
-    condition = _condition(rule)
+def _ask(condition: Condition) -> Callable[[Document | Deployment, Context], Iterable[Hit]]:
+    return lambda subject, context: _ask_condition(condition, subject, context)
+
+
+def _ask_condition(condition: Condition, subject: Document | Deployment, context: Context) -> Iterable[Hit]:
     heads = {name.partition(".")[0] for name in condition.reads}
     if isinstance(subject, Document):
         if subject.component not in heads:
@@ -264,4 +294,4 @@ def _ask_condition(rule: Rule, subject: Document | Deployment, context: Context)
                 shown.append((component, found))
     places = [setting.origin.at for _, setting in shown if setting.origin.at is not None]
     keys = tuple(key for _, key in (name.split(".", 1) for name in condition.reads))
-    yield Hit(places[0] if places else at, keys, fields, tuple(shown), also_at=tuple(places[1:]))
+    yield Hit(None, places[0] if places else at, keys, fields, tuple(shown), also_at=tuple(places[1:]))

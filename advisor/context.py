@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from .catalog import Version
 from .hookspecs import ClientSpec, FormatSpec
 from .model import Deployment, Document, Fix, Location, Setting
-from .packs import Rule
-
-T = TypeVar("T")
 
 
 class Hit(NamedTuple):
     """One place where a rule's fault was seen. `fields` fill the rule's message; `numbers` are shown as
-    evidence; `settings` are (component, Setting) pairs."""
+    evidence; `settings` are (component, Setting) pairs. `check` is the name of the check it answers: a
+    function behind several checks is called once per subject and says of each hit which one it is for."""
 
+    check: str | None
     at: Location
     keys: tuple[str, ...]
     fields: Mapping[str, str]
@@ -28,7 +27,7 @@ class Hit(NamedTuple):
 
 
 class Context:
-    """Handed to every check: the rule that asked, the versions, the client families, a memo."""
+    """Handed to every check: versions, client families, formats, the parameters of the rule that asks."""
 
     def __init__(
         self,
@@ -41,18 +40,4 @@ class Context:
         self.formats = formats
         self.version_of = version_of
         self.deployments_of = deployments_of
-        self.rule: Rule
         self.params: Mapping[str, Any] = {}
-        self._memo: dict[tuple[int, str], Any] = {}
-        self._kept: list[object] = []
-
-    def once(self, subject: object, name: str, compute: Callable[[], T]) -> T:
-        """`compute()` the first time a subject is asked about, its answer after that: several rules may
-        rest on one costly look."""
-        mark = (id(subject), name)
-        if mark not in self._memo:
-            # Kept alive, so that no other object takes over its id.
-            self._kept.append(subject)
-            self._memo[mark] = compute()
-        found: T = self._memo[mark]
-        return found

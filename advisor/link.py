@@ -45,9 +45,10 @@ def link(
     deployments = linker.named_deployments()
     deployments += linker.found_deployments()
     facts = linker.stated_facts()
+    names = _unique([_identity(parts) for parts in deployments], deployments)
     return [
         Deployment(
-            id=_identity(parts),
+            id=name,
             producer=parts.producer,
             topic=parts.topic,
             cluster=parts.cluster.brokers if parts.cluster else (),
@@ -57,7 +58,7 @@ def link(
             workload=project.workload,
             joined_by=tuple(parts.joined_by),
         )
-        for parts in deployments
+        for name, parts in zip(names, deployments, strict=True)
     ]
 
 
@@ -337,3 +338,21 @@ def _identity(parts: _Parts) -> str:
     if not parts.producer and not parts.topic:
         names += [group.name for group in parts.groups]
     return " -> ".join(names)
+
+
+def _unique(names: list[str], deployments: list[_Parts]) -> list[str]:
+    """Two services may both call their file producer.properties: then the path tells them apart."""
+    counts: dict[str, int] = {}
+    for name in names:
+        counts[name] = counts.get(name, 0) + 1
+    result, seen = [], set()
+    for name, parts in zip(names, deployments, strict=True):
+        if counts[name] > 1:
+            brokers = parts.cluster.brokers if parts.cluster else ()
+            members = [d for d in (parts.producer, parts.topic, *parts.groups, *brokers) if d is not None]
+            name = f"{name} ({members[0].file})"
+        while name in seen:
+            name += "'"
+        seen.add(name)
+        result.append(name)
+    return result

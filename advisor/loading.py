@@ -48,7 +48,9 @@ def load_file(
     try:
         spec = _surest(name, text, offered or list(registry.formats))
         if spec is None:
-            return record._replace(reason="no format recognises it as a Kafka configuration") if named else None
+            return (
+                record._replace(reason="no format recognises it as a Kafka configuration") if named else None
+            )
         record = record._replace(format=spec.name)
         loaded = function(spec.load)(Source(record.file, text, _sibling_reader(path, root)))
     except LoadError as error:

@@ -1,9 +1,9 @@
 """The public harness: plugin authors test their rules as this project tests its own.
 
-    from advisor.testing import audit_texts
+from advisor.testing import audit_texts
 
-    report = audit_texts({"producer.properties": "acks=ALL\\n"}, plugins=["my_plugin.py"])
-    assert [finding["code"] for finding in report["findings"]] == ["KA006"]
+report = audit_texts({"producer.properties": "acks=ALL\\n"}, plugins=["my_plugin.py"])
+assert [finding["code"] for finding in report["findings"]] == ["KA006"]
 """
 
 from __future__ import annotations

@@ -12,9 +12,8 @@ if TYPE_CHECKING:
 
 
 def dropped(document: Document, context: Context) -> Iterable[Hit]:
-    """What the format dropped for the asking rule's cause: `check = "plumbing-forbidden"`."""
-    cause = (context.rule.check or "").removeprefix("plumbing-")
-    return [_hit(document, item) for item in document.dropped if item.cause == cause]
+    """Everything the format dropped, each under the check of its cause: `plumbing-forbidden`, ..."""
+    return [_hit(document, item) for item in document.dropped]
 
 
 def _hit(document: Document, item: Dropped) -> Hit:
@@ -38,7 +37,7 @@ def _hit(document: Document, item: Dropped) -> Hit:
                 smallest=True,
             ),
         )
-    return Hit(item.at, (item.key,), fields, fixes=fixes)
+    return Hit(f"plumbing-{item.cause}", item.at, (item.key,), fields, fixes=fixes)
 
 
 def connector_client_keys(document: Document, context: Context) -> Iterable[Hit]:
@@ -59,7 +58,9 @@ def connector_client_keys(document: Document, context: Context) -> Iterable[Hit]
                 "meant": f"{client}.override.{setting.key}",
                 "component": client,
             }
-            yield Hit(at, (setting.key,), fields, ((document.component, setting),))
+            yield Hit(
+                "plumbing-connector-client-key", at, (setting.key,), fields, ((document.component, setting),)
+            )
             break
 
 

@@ -1,12 +1,12 @@
 """Would Kafka start with this, and would it use every value? What refuses, rewrites or ignores a setting.
 
-One look at a document answers for all the `start-*` rules; each rule takes the faults of its own kind.
+One look at a document answers for all the `start-*` checks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from advisor.api import (
     Change,
@@ -43,18 +43,9 @@ JUDGED = (
 )
 
 
-class _Fault(NamedTuple):
-    kind: str
-    hit: Hit
-
-
 def hits(document: Document, context: Context) -> Iterable[Hit]:
-    """The faults of the asking rule's kind: `check = "start-type"` takes those of kind `type`."""
-    kind = (context.rule.check or "").removeprefix("start-")
-    if document.component not in JUDGED:
-        return ()
-    faults = context.once(document, "start", lambda: list(_Look(document, context).faults()))
-    return [fault.hit for fault in faults if fault.kind == kind]
+    """Every fault of one document, each under the check of its kind: `start-type`, `start-range`, ..."""
+    return _Look(document, context).faults() if document.component in JUDGED else ()
 
 
 class _Look:
@@ -67,7 +58,7 @@ class _Look:
         self.whole = spec is None or spec.whole
         self.settings: dict[str, Setting] = {setting.key: setting for setting in document.settings}
 
-    def faults(self) -> Iterator[_Fault]:
+    def faults(self) -> Iterator[Hit]:
         own_check = self.client is not None and self.client.replaces
         if not own_check:
             yield from self._keys()
@@ -82,7 +73,7 @@ class _Look:
                 yield from self._refusal(reason, config)
         else:
             for rewrite in verdict.rewrites:
-                yield _Fault("rewrite", self._hit((rewrite.key, *rewrite.because), rewrite.detail))
+                yield self._hit("rewrite", (rewrite.key, *rewrite.because), rewrite.detail)
 
     def _judge(self, config: dict[str, Value]) -> Accepted | Rejected:
         if self.client is not None and self.client.replaces:
@@ -91,14 +82,14 @@ class _Look:
 
     # Keys that Kafka does not know, or will not for long.
 
-    def _keys(self) -> Iterator[_Fault]:
+    def _keys(self) -> Iterator[Hit]:
         component, version = self.document.component, self.version
         for setting in self.document.settings:
             key = setting.key
             if is_known(component, key, version):
                 known = lookup(component, key, version)
                 if known is not None and known.deprecated:
-                    yield _Fault("deprecated-key", self._hit((key,), self._deprecation(key)))
+                    yield self._hit("deprecated-key", (key,), self._deprecation(key))
             elif not self._vendor_knows(key):
                 yield self._stranger(setting)
 
@@ -113,24 +104,24 @@ class _Look:
         since = fate(self.document.component, key, self.version).deprecated_since
         return f"deprecated since {_minor(since)}" if since else "deprecated"
 
-    def _stranger(self, setting: Setting) -> _Fault:
+    def _stranger(self, setting: Setting) -> Hit:
         component, key, version = self.document.component, setting.key, self.version
         history = fate(component, key, version)
         if history.status == "removed":
             detail = f"Kafka {_minor(history.until)} was the last to read it"
-            return _Fault("removed-key", self._hit((key,), detail))
+            return self._hit("removed-key", (key,), detail)
         if history.status == "not-yet":
             detail = f"Kafka {_minor(history.since)} is the first to read it"
-            return _Fault("newer-key", self._hit((key,), detail))
+            return self._hit("newer-key", (key,), detail)
         severity = "error" if component == "topic" else None
         others = [other for other in components_of(key, version) if other != component]
         if others:
             detail = f"it is a setting of {_listed(others)}"
-            return _Fault("wrong-component", self._hit((key,), detail)._replace(severity=severity))
+            return self._hit("wrong-component", (key,), detail)._replace(severity=severity)
         near = suggest(component, key, version)
         detail = f"; did you mean {near}?" if near else ""
         fixes = (self._renamed(setting, near),) if near and near not in self.settings else ()
-        return _Fault("unknown-key", self._hit((key,), detail)._replace(severity=severity, fixes=fixes))
+        return self._hit("unknown-key", (key,), detail)._replace(severity=severity, fixes=fixes)
 
     def _renamed(self, setting: Setting, near: str) -> Fix:
         component, at = self.document.component, setting.origin.at
@@ -147,7 +138,7 @@ class _Look:
 
     # Values that Kafka refuses.
 
-    def _refusal(self, reason: Reason, config: dict[str, Value]) -> Iterator[_Fault]:
+    def _refusal(self, reason: Reason, config: dict[str, Value]) -> Iterator[Hit]:
         if reason.kind in ("unknown-key", "removed") and not (
             self.client is not None and self.client.replaces
         ):
@@ -160,7 +151,7 @@ class _Look:
             if kind == "type" and _unit(setting):
                 kind = "unit"
             fixes = tuple(self._repairs(setting, config, kind))
-        yield _Fault(kind, self._hit(reason.keys, reason.detail)._replace(fixes=fixes))
+        yield self._hit(kind, reason.keys, reason.detail)._replace(fixes=fixes)
 
     def _can_tell(self, reason: Reason) -> bool:
         """Only what this file proves: no class path, disk or DNS is known here, and where something else
@@ -198,7 +189,7 @@ class _Look:
             yield Fix((change,), ("Kafka accepts the value",), smallest=True)
             return
 
-    def _hit(self, involved: tuple[str, ...], detail: str) -> Hit:
+    def _hit(self, kind: str, involved: tuple[str, ...], detail: str) -> Hit:
         written = [self.settings[key] for key in involved if key in self.settings]
         places = [setting.origin.at for setting in written if setting.origin.at is not None]
         key = involved[0] if involved else ""
@@ -213,6 +204,7 @@ class _Look:
             else "librdkafka",
         }
         return Hit(
+            f"start-{kind}",
             places[0] if places else Location(self.document.file, self.document.line),
             involved,
             fields,
