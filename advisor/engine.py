@@ -135,6 +135,7 @@ def _audit_root(run: _Run, workspace: Workspace, project: Project) -> Root:
             ignored += target
         else:
             records.append(record)
+    records = _without_included(records)
     overrides = _overrides(options.sets, options.kafka_version or project.kafka_version)
     loaded = [document for record in records for document in record.documents]
     documents = apply_overrides(loaded, overrides)
@@ -178,6 +179,22 @@ def _audit_root(run: _Run, workspace: Workspace, project: Project) -> Root:
         tuple(asker.findings()),
         ignored,
     )
+
+
+def _without_included(records: list[FileRecord]) -> list[FileRecord]:
+    """An env file that a compose file includes is read there, with its service's image: not a second time."""
+    included = {
+        setting.origin.at.file
+        for record in records
+        for document in record.documents
+        if document.format == "compose"
+        for setting in document.settings
+        if setting.origin.at is not None and setting.origin.at.file != record.file
+    }
+    return [
+        record._replace(documents=()) if record.file in included and record.format == "envfile" else record
+        for record in records
+    ]
 
 
 def _overrides(sets: Sequence[str], version: str | None) -> Overrides:

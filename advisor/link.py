@@ -89,7 +89,7 @@ def group_brokers(documents: Sequence[Document]) -> list[Cluster]:
     for (kind, value), members in grouped.items():
         why = {
             "cluster": f"cluster {value}",
-            "compose": f"compose file {value}",
+            "compose": f"file {value}",
             "quorum": f"the same {value.partition('=')[0]}",
             "file": "",
         }[kind]
@@ -252,7 +252,7 @@ class _Linker:
         for kind, value in document.hints:
             if kind in ("cluster", "compose") and value in self._labels:
                 cluster = self._labels[value]
-                word = "label strimzi.io/cluster" if kind == "cluster" else "compose file"
+                word = "label strimzi.io/cluster" if document.format == "strimzi" else "file"
                 return cluster, [f"{document.name} -> {cluster.id}: same {word}"]
         for kind, value in document.hints:
             if kind == "bootstrap" and len(self._listeners.get(value, ())) == 1:
@@ -314,11 +314,11 @@ def _facts(parts: _Parts, stated: tuple[Fact, ...]) -> tuple[Fact, ...]:
     brokers = parts.cluster.brokers if parts.cluster else ()
     for document in (*brokers, *(d for d in (parts.topic,) if d), *parts.groups):
         for fact in document.facts:
-            if fact.name == "cluster.pool_brokers":
+            if fact.name == "pool.brokers":
                 before = int(found[fact.name].value) if fact.name in found else 0
                 fact = fact._replace(value=str(before + int(fact.value)))
             found[fact.name] = fact
-    pools = found.pop("cluster.pool_brokers", None)
+    pools = found.pop("pool.brokers", None)
     if pools is not None:
         found["cluster.brokers"] = Fact("cluster.brokers", pools.value, pools.origin)
     if "cluster.brokers" not in found and len(brokers) > 1:

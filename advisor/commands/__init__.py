@@ -26,6 +26,13 @@ exit codes:
 """
 
 
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    """Given a width, argparse does not load shutil, which every option would otherwise pay for."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=28, width=110)
+
+
 def run(words: Sequence[str]) -> int:
     name = words[0] if words else ""
     if name not in COMMANDS:
@@ -34,8 +41,8 @@ def run(words: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
         prog=f"kafka-advisor {name}",
         description=module.__doc__,
-        epilog=getattr(module, "EPILOG", None) or (_EXIT_CODES if name == "audit" else None),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog=_EXIT_CODES if name == "audit" else None,
+        formatter_class=_Formatter,
     )
     module.configure(parser)
     try:
@@ -63,7 +70,7 @@ def _top_level(words: Sequence[str]) -> int:
         epilog="commands:\n"
         + "".join(f"  {name:<9}{about}\n" for name, about in COMMANDS.items())
         + "\n`kafka-advisor COMMAND --help` tells more. Start with: kafka-advisor audit .",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_Formatter,
     )
     parser.add_argument("--version", action="version", version=f"kafka-advisor {__version__}")
     parser.add_argument("command", metavar="COMMAND", choices=list(COMMANDS), help="one of those below")

@@ -38,7 +38,7 @@ def advisor_formats() -> list[FormatSpec]:
         FormatSpec(
             "spring",
             (*_YAML, ".properties"),
-            ("kafka", "KAFKA"),
+            ("spring", "SPRING", "bootstrap-servers"),
             f"{__name__}.spring:claim",
             f"{__name__}.spring:load",
             "Spring Boot application files, with profiles",
