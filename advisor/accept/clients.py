@@ -1,0 +1,134 @@
+"""Checks that producer, consumer and admin client share: addresses, plugin classes, backoffs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from . import classes, security, values
+from .definition import Config, Skip, missing_class
+from .results import Reason, Rewrite
+
+# At first anything could stand in front of the last host:port of an address. 3.8 became strict, 3.9.1 took it back.
+_ANY_PREFIX = re.compile(r".*?\[?([0-9a-zA-Z\-%._:]*)\]?:([0-9]+)")
+_URL_PREFIX = re.compile(r"(?:[0-9a-zA-Z\-%._]*://)?\[?([0-9a-zA-Z\-%._:]*)\]?:([0-9]+)")
+_PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+PORT_MAX = 65535
+
+
+def addresses(config: Config, key: str = "bootstrap.servers") -> Iterator[Reason]:
+    """Every address is host:port, and at least one can be resolved."""
+    listed = config.get(key)
+    pattern = _URL_PREFIX if strict_addresses(config) else _ANY_PREFIX
+    usable = False
+    for address in listed:
+        if not address:
+            continue
+        match = pattern.fullmatch(address)
+        if match is None:
+            yield Reason("format", (key,), f"{key}: an address must read host:port, {config.shown(key)} does not")
+            return
+        port = values.parse_integer(match.group(2), values.INT)
+        if port is None or port > PORT_MAX:
+            yield Reason("format", (key,), f"{key}: a port lies between 0 and {PORT_MAX}")
+            return
+        usable = usable or resolvable(match.group(1))
+    if not usable:
+        yield Reason("required" if not listed else "format", (key,),
+                     f"{key}: at least one host:port address is needed")
+
+
+def strict_addresses(config: Config) -> bool:
+    return config.since(4, 0) or config.minor == (3, 8) or config.version.number[:3] == (3, 9, 0)
+
+
+def host_port(config: Config, address: str) -> tuple[str, int] | None:
+    match = (_URL_PREFIX if strict_addresses(config) else _ANY_PREFIX).fullmatch(address)
+    port = None if match is None else values.parse_integer(match.group(2), values.INT)
+    return None if match is None or port is None else (match.group(1), port)
+
+
+def resolvable(host: str) -> bool:
+    """False only where no resolver could ever answer: a colon outside an IPv6 address."""
+    return ":" not in host or is_ipv6(host)
+
+
+def is_ipv6(host: str) -> bool:
+    import ipaddress
+
+    try:
+        ipaddress.IPv6Address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def plugin(config: Config, key: str, kind: str) -> Iterator[Reason]:
+    """A class that is made when the client is: it must be what its place asks for."""
+    name = config.get(key)
+    if name is None:
+        return
+    yield from _usable(config, key, name, kind)
+
+
+def plugins(config: Config, key: str, kind: str) -> Iterator[Reason]:
+    for name in config.get(key):
+        yield from _usable(config, key, name, kind)
+
+
+def _usable(config: Config, key: str, name: str, kind: str) -> Iterator[Reason]:
+    name = values.trim(name)
+    usable = classes.usable_as(name, kind, config.version)
+    if usable is None:
+        problem = missing_class(name)
+        yield Reason("class", (key,), f"{key}: {problem.detail}", problem.needs, problem.near)
+    elif not usable:
+        yield Reason("class", (key,), f"{key}: {name} is no {kind} that can be created")
+
+
+def metrics(config: Config) -> Iterator[Reason]:
+    yield from plugins(config, "metric.reporters", "MetricsReporter")
+
+
+def secure_connection(config: Config) -> Iterator[Reason]:
+    """What building the first network channel checks."""
+    protocol = config.get("security.protocol").upper()
+    if protocol not in _PROTOCOLS:
+        yield Reason("enum", ("security.protocol",), f"security.protocol must be one of {', '.join(_PROTOCOLS)}")
+        return
+    if protocol.startswith("SASL"):
+        yield from security.sasl_client(config)
+    if protocol.endswith("SSL"):
+        yield from security.ssl_context(config)
+
+
+def sasl_mechanism(config: Config) -> Iterator[Reason]:
+    if not config.since(3, 3):
+        return
+    if config.get("security.protocol").upper().startswith("SASL") and not config.get("sasl.mechanism"):
+        yield Reason("cross-key", ("sasl.mechanism", "security.protocol"),
+                     "sasl.mechanism must be set while security.protocol asks for SASL")
+
+
+def backoff(config: Config) -> Iterator[Rewrite]:
+    if config.has("reconnect.backoff.ms") and not config.has("reconnect.backoff.max.ms"):
+        value = config.get("reconnect.backoff.ms")
+        default = config.table["reconnect.backoff.max.ms"].default
+        if value != default:
+            yield Rewrite("reconnect.backoff.max.ms", None, str(value), ("reconnect.backoff.ms",),
+                          "set alone, reconnect.backoff.ms is the maximum too: the wait does not grow")
+
+
+def capped_backoff(config: Config) -> Iterator[Rewrite]:
+    """From 3.7 a first wait above the maximum is cut to the maximum."""
+    for first, most in (("retry.backoff.ms", "retry.backoff.max.ms"),
+                        ("socket.connection.setup.timeout.ms", "socket.connection.setup.timeout.max.ms")):
+        if not config.knows(most) or not config.knows("retry.backoff.max.ms"):
+            continue
+        try:
+            wait, limit = config.get(first), config.get(most)
+        except Skip:
+            continue
+        if wait > limit:
+            yield Rewrite(first, str(wait) if config.has(first) else None, str(limit), (most,),
+                          f"{first} is above {most}, which is used instead and never grows")

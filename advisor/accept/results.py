@@ -1,0 +1,39 @@
+"""What accept answers: the reasons of a refusal, and what is silently made of an accepted configuration."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Reason(NamedTuple):
+    """One cause for which the component would not start.
+
+    `needs` says what the verdict rests on beyond the configuration: `classpath` (the class may well be there),
+    `filesystem` (a key store may exist) or `dns` (a name may resolve). None: the configuration alone decides.
+    A class that is missing from Kafka itself but looks like a slip of one of Kafka's (no package, or a letter or two
+    off) has needs None, and `near` names the class that was probably meant.
+    """
+
+    kind: str  # type, range, enum, required, unknown-key, removed, format, cross-key, class, security
+    keys: tuple[str, ...]  # the first is the one to blame
+    detail: str
+    needs: str | None = None
+    near: str | None = None
+
+
+class Rewrite(NamedTuple):
+    """A value that is accepted and then changed or ignored without an error."""
+
+    key: str
+    given: str | None  # None: it was not given, its default is changed
+    becomes: str | None  # None: it has no effect
+    because: tuple[str, ...]
+    detail: str
+
+
+class Accepted(NamedTuple):
+    rewrites: tuple[Rewrite, ...] = ()
+
+
+class Rejected(NamedTuple):
+    reasons: tuple[Reason, ...]
