@@ -54,6 +54,8 @@ _SURE = frozenset(
         "log.dirs",
     )
 )
+# Programs around Kafka that mix keys of their own with those of the clients they make.
+_OTHERS = ("ksql.", "kafkastore.", "confluent.controlcenter.")
 # Keys of vendors and of clients' plugins: they neither make a file Kafka's nor speak against it.
 _NEUTRAL = re.compile(
     r"confluent\.|schema\.registry\.|basic\.auth\.|(?:key|value)\.(?:converter|serializer|deserializer)\."
@@ -93,19 +95,21 @@ def claim(name: str, text: str) -> int:
         keys = {entry.key for entry in _entries(text)[0]}
     except LoadError:
         keys = set(_KEY_LINE.findall(text))
-    if not keys:
+    if not keys or any(key.startswith(_OTHERS) for key in keys):
         return 0
     if roles.topic_in_name(plain) is not None and _is_topic(keys):
         return 85
     score, share = _evidence(keys)
+    if score and "org.apache.kafka." in text:
+        score += 1
+    told = roles.named_role(plain) is not None or bool(_CLIENT_NAME.search(plain.rpartition("/")[2]))
     if loose:
-        return 70 if score >= 3 and share >= 0.75 else 0
-    sure = not _SURE.isdisjoint(keys) or ("clusters" in keys and any("->" in key for key in keys))
+        return 70 if score >= 3 and share >= 0.75 else 55 if told and score >= 1 and share >= 0.9 else 0
+    sure = not _SURE.isdisjoint(keys) or ("clusters" in keys and any(map(roles.REPLICATION.match, keys)))
     if sure and (score >= 2 or share >= 0.5):
         return 90 if share >= 0.3 else 0
     if score >= 2 and share >= 0.4:
         return min(90, int(60 + 5 * score))
-    told = roles.named_role(plain) is not None or bool(_CLIENT_NAME.search(plain.rpartition("/")[2]))
     told = told or plain.endswith(".delta")
     return 55 if told and score >= 1 and share >= 0.3 else 0
 
@@ -145,7 +149,11 @@ def _says(key: str) -> float:
     for prefix in roles.CLIENT_PREFIXES:
         if key.startswith(prefix) and known_anywhere(key[len(prefix) :]):
             bare = key[len(prefix) :]
-    if known_anywhere(bare) or key in ("connector.class", "tasks.max", "clusters") or "->" in key:
+    if (
+        known_anywhere(bare)
+        or key in ("connector.class", "tasks.max", "clusters")
+        or roles.REPLICATION.match(key)
+    ):
         return 0.4 if bare in _GENERIC or bare.startswith(_GENERIC_PREFIXES) else 1.0
     return -1e-9 if _NEUTRAL.match(key) or key.endswith(".bootstrap.servers") else 0.0
 

@@ -42,6 +42,9 @@ CLIENT_PREFIXES = (
     "topic.",
 )
 
+# MirrorMaker 2: `source->target.enabled`.
+REPLICATION = re.compile(r"[\w.-]+->[\w.-]+\.[\w.-]+$")
+
 _BROKER_KEYS = frozenset(
     (
         "process.roles",
@@ -76,8 +79,6 @@ _NAMED = {
     "kraft": "broker",
     "streams": "streams",
     "kstreams": "streams",
-    "topic": "topic",
-    "topics": "topic",
 }
 _NAME_VOTE = 4.0
 
@@ -161,8 +162,11 @@ def _infer(held: frozenset[str], named: str | None, librdkafka_named: bool) -> t
     if named is not None:
         votes[named] += _NAME_VOTE
     server = max(("broker", "topic", "streams", "connect"), key=lambda name: votes[name])
-    client = max(votes["producer"], votes["consumer"])
-    if votes[server] > client:
+    least = max(votes["producer"], votes["consumer"])
+    if any(_for_every_client(key) for key in held):
+        # One stray key (ssl.client.auth, replication.factor) makes no server of a client's file.
+        least = max(least, _NAME_VOTE)
+    if votes[server] > least:
         return (Role(server, {"streams": "streams", "connect": "connect"}.get(server, "java")),)
     family = "librdkafka" if librdkafka_named else client_family(held)
     return tuple(Role(component, family) for component in _client_roles(held, named))
@@ -170,7 +174,9 @@ def _infer(held: frozenset[str], named: str | None, librdkafka_named: bool) -> t
 
 def _settled(held: Collection[str]) -> Role | None:
     """The role that certain keys decide alone."""
-    if "clusters" in held and any("->" in key or key.endswith(".bootstrap.servers") for key in held):
+    if "clusters" in held and any(
+        REPLICATION.match(key) or key.endswith(".bootstrap.servers") for key in held
+    ):
         return Role("mm2", "connect")
     if "connector.class" in held:
         return Role("connector", "connect")
@@ -204,6 +210,11 @@ def _votes(held: Collection[str]) -> dict[str, float]:
         votes["broker"] -= 3.0
         votes["topic"] -= 3.0
     return votes
+
+
+def _for_every_client(key: str) -> bool:
+    known = components(key)
+    return known >= {"producer", "consumer"} and "broker" not in known
 
 
 def _client_roles(held: Collection[str], named: str | None) -> tuple[str, ...]:

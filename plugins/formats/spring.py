@@ -43,6 +43,19 @@ _FILE = re.compile(r"(application|bootstrap)(?:-([^/]+))?\.(?:yml|yaml|propertie
 _FLAT = re.compile(r"^[ \t]*spring\.(?:kafka|cloud\.stream\.)", re.MULTILINE | re.IGNORECASE)
 # In YAML the name may be broken at any dot: `spring:`, `spring.kafka:`, `spring.cloud.stream:`.
 _TOP = re.compile(r"^[ \t\"'{]*spring[\w.\[\]\"'-]*[ \t]*:", re.MULTILINE | re.IGNORECASE)
+_ROOTS = frozenset(
+    (
+        *SECTIONS,
+        "bootstrapservers",
+        "clientid",
+        "properties",
+        "security",
+        "ssl",
+        "jaas",
+        "listener",
+        "template",
+    )
+)
 _FILTERED = re.compile(r"@[\w.-]+@")
 _STREAM = ("spring", "cloud", "stream", "kafka")
 
@@ -67,16 +80,19 @@ def claim(name: str, text: str) -> int:
         return 0
     known_name = _FILE.fullmatch(name.rpartition("/")[2]) is not None
     try:
-        found = any(_is_kafka(prop) for part in _parts(name, text) for prop in part.props)
+        found = any(_is_kafka(prop, known_name) for part in _parts(name, text) for prop in part.props)
     except LoadError:
         # The file is named rather than passed over, if only Spring could have written it.
         found = known_name and re.search(r"^spring\b", text, re.MULTILINE) is not None
     return 0 if not found else 96 if known_name else 92
 
 
-def _is_kafka(prop: Prop) -> bool:
-    head = tuple(map(uniform, prop.path[:5]))
-    return head[:2] == ("spring", "kafka") or head[:4] == _STREAM
+def _is_kafka(prop: Prop, known_name: bool) -> bool:
+    head = tuple(map(uniform, prop.path[:4]))
+    if head[:2] == ("spring", "kafka"):
+        # Test frameworks keep keys of theirs there too (spring.kafka.embedded), in files of other names.
+        return known_name or (len(head) > 2 and head[2] in _ROOTS)
+    return head == _STREAM
 
 
 def _parts(file: str, text: str) -> list[Part]:
@@ -96,7 +112,7 @@ def load(source: Source) -> Loaded:
         for active in variants([part.condition for part in own]):
             if named is None or not any(_has_own_file(source, stem, profile) for profile in active):
                 documents += _documents(source.file, stem, own, " & ".join(active), frozenset(active))
-        return _loaded(documents)
+        return _loaded(documents, _unread(own))
     beside, reason = _beside(source, named[1], folder)
     # Whatever the profile's own file says needs that profile.
     own = [part if part.condition else Part(profile, part.props) for part in own]
@@ -105,7 +121,15 @@ def load(source: Source) -> Loaded:
         if active != (profile,):
             label = " & ".join(dict.fromkeys((profile, *active)))
             documents += _documents(source.file, named[1], [*beside, *own], label, {profile, *active})
-    return _loaded(documents, reason)
+    return _loaded(documents, reason or _unread([*beside, *own]))
+
+
+def _unread(all_parts: Sequence[Part]) -> str | None:
+    binders = (*_STREAM[:3], "binders")
+    for part in all_parts:
+        if any(tuple(map(uniform, prop.path[:4])) == binders for prop in part.props):
+            return "the binders under spring.cloud.stream.binders have environments that are not read"
+    return None
 
 
 def _has_own_file(source: Source, stem: str, profile: str) -> bool:
@@ -247,9 +271,11 @@ def _listed(prop: Prop, section: str, key: str, conditional: bool) -> _Strayed:
 
 def _stray(prop: Prop, section: str, rest: tuple[str, ...], conditional: bool) -> _Strayed | None:
     guess = meant_by(section, rest) if rest else None
-    if guess is None and section == "common":
-        return None  # an application's own, such as spring.kafka.topic.name
-    home, right = guess or (section, None)
+    if guess is None and (section == "common" or "topic" in uniform("".join(rest))):
+        return None  # an application's own, such as spring.kafka.topic.name: it reads them itself
+    meant_for, right = guess or (section, None)
+    # It is told where it is written; a common name belongs to the client that has the key.
+    home = meant_for if section == "common" else section
     place = "spring.kafka" if section == "common" else f"spring.kafka.{section}"
     detail = f"{place} has no field {'.'.join(rest)}, so Spring Boot gives it to no client"
     key = right.rpartition("properties.")[2] if right else prop.name
