@@ -15,28 +15,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
-from advisor.api import (
-    Document,
-    Dropped,
-    Fact,
-    Loaded,
-    LoadError,
-    Location,
-    Origin,
-    Setting,
-    Source,
-    Unknown,
-    Value,
-    setting,
-    value_of,
-)
+from advisor.api import Document, Loaded, LoadError, Source
 
-from . import roles, spring_stream
-from .properties import hints
-from .spring_fields import ALWAYS_SET, SECTIONS, converted, field_of, meant_by
-from .spring_source import Part, Prop, matches, parts, uniform, variants
+from .spring_clients import documents
+from .spring_fields import SECTIONS
+from .spring_source import Part, Prop, parts, uniform, variants
 
 SUFFIXES = (".yml", ".yaml", ".properties")
 _FILE = re.compile(r"(application|bootstrap)(?:-([^/]+))?\.(?:yml|yaml|properties)", re.IGNORECASE)
@@ -56,18 +40,10 @@ _ROOTS = frozenset(
         "template",
     )
 )
-_FILTERED = re.compile(r"@[\w.-]+@")
 _STREAM = ("spring", "cloud", "stream", "kafka")
 
-# How late a value enters a client's map: the latest wins.
-_COMMON_FIELD, _COMMON_MAP, _FIELD, _MAP, _FACTORY = range(5)
-_PLACES = {
-    _COMMON_FIELD: "a field of spring.kafka",
-    _COMMON_MAP: "spring.kafka.properties",
-    _FIELD: "a field of spring.kafka.{}",
-    _MAP: "spring.kafka.{}.properties",
-    _FACTORY: "spring.kafka.{}.transaction-id-prefix",
-}
+# Each profile costs as much as the file: no application has this many.
+PROFILES_MAX = 50
 
 _last: list[tuple[str, str, list[Part]]] = []
 
@@ -108,23 +84,30 @@ def load(source: Source) -> Loaded:
     profile = named[2] if named else None
     if named is None or profile is None:
         stem = base.rpartition(".")[0] or base
-        documents = _documents(source.file, stem, own, None, frozenset(("default",)))
-        for active in variants([part.condition for part in own]):
+        found = documents(source.file, stem, own, None, frozenset(("default",)))
+        for active in _variants(own):
             if named is None or not any(_has_own_file(source, stem, profile) for profile in active):
-                documents += _documents(source.file, stem, own, " & ".join(active), frozenset(active))
-        return _loaded(documents, _unread(own))
+                found += documents(source.file, stem, own, " & ".join(active), frozenset(active))
+        return _loaded(found, _unread(own))
     beside, reason = _beside(source, named[1], folder)
     # Whatever the profile's own file says needs that profile.
     own = [part if part.condition else Part(profile, part.props) for part in own]
-    documents = _documents(source.file, named[1], [*beside, *own], profile, frozenset((profile,)))
-    for active in variants([part.condition for part in own]):
+    found = documents(source.file, named[1], [*beside, *own], profile, frozenset((profile,)))
+    for active in _variants(own):
         if active != (profile,):
             label = " & ".join(dict.fromkeys((profile, *active)))
-            documents += _documents(source.file, named[1], [*beside, *own], label, {profile, *active})
-    return _loaded(documents, reason or _unread([*beside, *own]))
+            found += documents(source.file, named[1], [*beside, *own], label, {profile, *active})
+    return _loaded(found, reason or _unread([*beside, *own]))
+
+
+def _variants(own: Sequence[Part]) -> list[tuple[str, ...]]:
+    return variants([part.condition for part in own])[:PROFILES_MAX]
 
 
 def _unread(all_parts: Sequence[Part]) -> str | None:
+    """Why what is read is not all that the parts say, if so."""
+    if len(variants([part.condition for part in all_parts])) > PROFILES_MAX:
+        return f"it has more than {PROFILES_MAX} profiles: the rest is not read"
     binders = (*_STREAM[:3], "binders")
     for part in all_parts:
         if any(tuple(map(uniform, prop.path[:4])) == binders for prop in part.props):
@@ -142,10 +125,10 @@ def _has_own_file(source: Source, stem: str, profile: str) -> bool:
     return False
 
 
-def _loaded(documents: list[Document], reason: str | None = None) -> Loaded:
-    if not documents:
+def _loaded(found: list[Document], reason: str | None) -> Loaded:
+    if not found:
         return Loaded((), "skipped", "it holds nothing that Spring hands to a Kafka client")
-    return Loaded(tuple(documents), "partial" if reason else "audited", reason)
+    return Loaded(tuple(found), "partial" if reason else "audited", reason)
 
 
 def _beside(source: Source, stem: str, folder: str) -> tuple[list[Part], str | None]:
@@ -161,276 +144,3 @@ def _beside(source: Source, stem: str, folder: str) -> tuple[list[Part], str | N
         except LoadError as error:
             reason = f"{stem}{suffix} beside it cannot be read (line {error.line}: {error.message})"
     return found, reason
-
-
-class _Bound(NamedTuple):
-    """A property and what it does: for `section`, at `rank`, to Kafka's `key` (None: Spring's own)."""
-
-    prop: Prop
-    section: str
-    rank: int
-    key: str | None
-    setting: Setting | None
-    canonical: bool
-    part: Part
-
-    @property
-    def conditional(self) -> bool:
-        return self.part.condition is not None
-
-
-class _Strayed(NamedTuple):
-    """A property that binds to nothing, for the section that it was meant for."""
-
-    section: str
-    dropped: Dropped
-    conditional: bool
-
-
-def _documents(
-    file: str, stem: str, all_parts: Sequence[Part], label: str | None, active: frozenset[str] | set[str]
-) -> list[Document]:
-    """One document for each client that these profiles configure."""
-    held = [part for part in all_parts if matches(part.condition, active)]
-    if label is not None and all(part.condition is None for part in held):
-        return []
-    bound: list[_Bound] = []
-    strayed: list[_Strayed] = []
-    for part in held:
-        for prop in part.props:
-            if tuple(map(uniform, prop.path[:2])) == ("spring", "kafka"):
-                _bind(prop, part, bound, strayed)
-    title = stem if label is None else f"{stem} [{label}]"
-    boot = {side: _handed(bound, side) for side in ("producer", "consumer")}
-    streaming = spring_stream.documents(file, title, held, label is not None, boot)
-    documents = []
-    for section in _sections(bound, strayed):
-        document = _document(file, title, section, bound, strayed, held, label is not None)
-        if document is not None and not (section == "common" and streaming):
-            documents.append(document)
-    return documents + streaming
-
-
-def _handed(bound: Sequence[_Bound], component: str) -> list[Setting]:
-    """What spring.kafka gives to a client, whoever makes it."""
-    mine = [one for one in bound if one.key is not None]
-    mine = [one for one in mine if one.section == component or _shared(one, component)]
-    return [one.setting for one in _settle(mine, component)[0] if one.setting is not None]
-
-
-def _bind(prop: Prop, part: Part, bound: list[_Bound], strayed: list[_Strayed]) -> None:
-    conditional = part.condition is not None
-    path = prop.path[2:]
-    section = uniform(path[0]) if path else ""
-    rest = path[1:]
-    if section not in SECTIONS:
-        section, rest = "common", path
-    common = section == "common"
-    if rest and uniform(rest[0]) == "properties":
-        key = ".".join(rest[1:])
-        if not key:
-            return
-        if prop.listed:
-            strayed.append(_listed(prop, section, key, conditional))
-            return
-        rank = _COMMON_MAP if common else _MAP
-        bound.append(_Bound(prop, section, rank, key, _setting(prop, key, prop.text), True, part))
-        return
-    found = field_of(section, rest)
-    if found is None and common and rest and uniform(rest[0]) == "jaas":
-        return  # options of the login module: a map of its own
-    if found is None:
-        stray = _stray(prop, section, rest, conditional)
-        if stray is not None:
-            strayed.append(stray)
-        return
-    name, field = found
-    one = None
-    rank = _COMMON_FIELD if common else _FACTORY if field.key == "transactional.id" else _FIELD
-    if field.key is not None:
-        text = converted(field.kind, prop.text)
-        notes = [f"written {prop.text}"] if field.kind in ("bytes", "millis") and text != prop.text else []
-        notes += [field.note] if field.note else []
-        one = _setting(prop, field.key, text, "; ".join(notes))
-    canonical = ".".join(rest) == name
-    bound.append(_Bound(prop, section, rank, field.key, one, canonical, part))
-
-
-def _setting(prop: Prop, key: str, text: str, note: str = "") -> Setting:
-    one = setting(key, text, prop.file, prop.line, note)
-    return one._replace(value=Unknown(text)) if _FILTERED.fullmatch(text) else one
-
-
-def _listed(prop: Prop, section: str, key: str, conditional: bool) -> _Strayed:
-    detail = f"a list under properties becomes {key}.0, {key}.1 and so on, which Kafka does not know"
-    right = f"{prop.name}: one text with commas"
-    where = Location(prop.file, prop.line)
-    dropped = Dropped(prop.name, value_of(key, prop.text), where, "binds-to-nothing", detail, right)
-    return _Strayed(section, dropped, conditional)
-
-
-def _stray(prop: Prop, section: str, rest: tuple[str, ...], conditional: bool) -> _Strayed | None:
-    guess = meant_by(section, rest) if rest else None
-    if guess is None and (section == "common" or "topic" in uniform("".join(rest))):
-        return None  # an application's own, such as spring.kafka.topic.name: it reads them itself
-    meant_for, right = guess or (section, None)
-    # It is told where it is written; a common name belongs to the client that has the key.
-    home = meant_for if section == "common" else section
-    place = "spring.kafka" if section == "common" else f"spring.kafka.{section}"
-    detail = f"{place} has no field {'.'.join(rest)}, so Spring Boot gives it to no client"
-    key = right.rpartition("properties.")[2] if right else prop.name
-    where = Location(prop.file, prop.line)
-    dropped = Dropped(prop.name, value_of(key, prop.text), where, "binds-to-nothing", detail, right)
-    return _Strayed(home, dropped, conditional)
-
-
-def _sections(bound: Sequence[_Bound], strayed: Sequence[_Strayed]) -> list[str]:
-    """The clients that the properties speak of; "common" if they speak of none."""
-    spoken = {one.section for one in bound} | {one.section for one in strayed}
-    for one in bound:
-        if one.section != "common":
-            continue
-        first = uniform(one.prop.path[2])
-        if first == "template":
-            spoken.add("producer")
-        elif first in ("listener", "retry"):
-            spoken.add("consumer")
-        elif one.key is not None and one.rank == _COMMON_MAP:
-            own = [side for side in ("producer", "consumer") if not roles.belongs(one.key, side)]
-            if len(own) == 1:
-                spoken.add("consumer" if own == ["producer"] else "producer")
-    found = [section for section in SECTIONS if section in spoken]
-    return found or (["common"] if "common" in spoken else [])
-
-
-def _document(
-    file: str,
-    title: str,
-    section: str,
-    bound: Sequence[_Bound],
-    strayed: Sequence[_Strayed],
-    held: Sequence[Part],
-    profiled: bool,
-) -> Document | None:
-    component = "admin" if section == "common" else section
-    mine = [one for one in bound if one.section == section or _shared(one, component)]
-    lost = [one for one in strayed if one.section in (section, "common") and one.conditional >= profiled]
-    if profiled and not lost and not any(one.conditional for one in mine):
-        return None  # the profile leaves this client as it is
-    standing, dropped = _settle([one for one in mine if one.key is not None], component)
-    dropped += [one.dropped for one in lost]
-    settings = [one.setting for one in standing if one.setting is not None]
-    if section == "streams" and not any(one.key == "application.id" for one in settings):
-        settings += _application_name(held)
-    facts, topics = _listener(mine, component)
-    told = [_at(one) for one in mine if one.conditional >= profiled] + [one.dropped.at for one in lost]
-    lines = [where.line for where in told if where.file == file and where.line is not None]
-    return Document(
-        file,
-        "spring",
-        component,
-        title if section == "common" else f"{title} {component}",
-        tuple(settings),
-        "spring",
-        min(lines, default=None),
-        facts,
-        tuple(dropped),
-        hints(component, settings) + topics,
-    )
-
-
-def _shared(one: _Bound, component: str) -> bool:
-    """Whether a common property is worth telling this client: not if only another client knows the key."""
-    if one.section != "common":
-        return False
-    if one.key is None:
-        first = uniform(one.prop.path[2])
-        return component == {"template": "producer", "listener": "consumer", "retry": "consumer"}.get(first)
-    if component in ("producer", "consumer"):
-        return roles.belongs(one.key, component)
-    return True
-
-
-def _settle(mine: Sequence[_Bound], component: str) -> tuple[list[_Bound], list[Dropped]]:
-    """Which of the values for each key reaches Kafka, and which are written over.
-
-    First each property takes its value from the last source that has it, as Spring's Environment does;
-    only then do the properties that set one key compete.
-    """
-    dropped: list[Dropped] = []
-    slots: dict[tuple[int, str], _Bound] = {}
-    for one in mine:
-        slot = one.rank, one.key or ""
-        before = slots.get(slot)
-        if before is None:
-            slots[slot] = one
-            continue
-        one_source = one.part is before.part
-        # In one source equal names replace each other; of different spellings of a name the dashed one
-        # is found first, and so is the first of those that lead into a map.
-        earlier_wins = one_source and one.prop.name != before.prop.name and before.canonical
-        winner, loser = (before, one) if earlier_wins else (one, before)
-        slots[slot] = winner
-        if one_source or one.part.condition == before.part.condition:
-            dropped.append(_overridden(loser, f"{_at(winner)} sets the same property"))
-    standing: dict[str, _Bound] = {}
-    for rank, key in sorted(slots, key=lambda slot: slot[0]):
-        one = slots[rank, key]
-        before = standing.get(key)
-        if before is not None and _value(before) != _value(one):
-            place = _PLACES[rank].format(component)
-            dropped.append(_overridden(before, f"{place} ({_at(one)}) is written over it"))
-        standing[key] = one
-    for key, name in ALWAYS_SET.get(component, {}).items():
-        if key in standing and standing[key].rank < _FIELD:
-            right = f"spring.kafka.{component}.{name}"
-            detail = f"Spring Boot always writes its own default of {right} over it"
-            dropped.append(_overridden(standing.pop(key), detail, right))
-    order = {id(one): number for number, one in enumerate(mine)}
-    return sorted(standing.values(), key=lambda one: order[id(one)]), dropped
-
-
-def _value(one: _Bound) -> Value | None:
-    return None if one.setting is None else one.setting.value
-
-
-def _overridden(one: _Bound, detail: str, meant: str | None = None) -> Dropped:
-    assert one.setting is not None
-    return Dropped(one.key or one.prop.name, one.setting.value, _at(one), "overridden", detail, meant)
-
-
-def _at(one: _Bound) -> Location:
-    return Location(one.prop.file, one.prop.line)
-
-
-def _application_name(held: Sequence[Part]) -> list[Setting]:
-    """The name of the application, which Spring Boot gives to Streams that has no id of its own."""
-    found = [
-        prop
-        for part in held
-        for prop in part.props
-        if tuple(map(uniform, prop.path)) == ("spring", "application", "name") and prop.text
-    ]
-    return [_setting(prop, "application.id", prop.text, "spring.application.name") for prop in found[-1:]]
-
-
-def _listener(mine: Sequence[_Bound], component: str) -> tuple[tuple[Fact, ...], tuple[tuple[str, str], ...]]:
-    """What the listener container and the template say that is no key of Kafka."""
-    facts: dict[str, Fact] = {}
-    topics: list[tuple[str, str]] = []
-    for one in mine:
-        name = tuple(map(uniform, one.prop.path[2:]))
-        value = value_of(one.prop.name, one.prop.text.strip())
-        origin = Origin("file", Location(one.prop.file, one.prop.line))
-        if not isinstance(value, str) or not value:
-            continue
-        if component == "consumer" and name == ("listener", "concurrency") and value.isdigit():
-            facts["group.members"] = Fact("group.members", value, origin)
-        elif component == "consumer" and name == ("listener", "ackmode"):
-            mode = value.lower().replace("-", "_")
-            facts["listener.ack_mode"] = Fact("listener.ack_mode", mode, origin)
-        elif component == "consumer" and name == ("listener", "type"):
-            facts["listener.type"] = Fact("listener.type", value.lower(), origin)
-        elif component == "producer" and name == ("template", "defaulttopic"):
-            topics.append(("topic", value))
-    return tuple(facts.values()), tuple(topics)
