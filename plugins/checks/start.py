@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from advisor.api import (
+    Accepted,
     Change,
     Fix,
     Hit,
@@ -28,7 +29,7 @@ from advisor.api import (
 )
 
 if TYPE_CHECKING:
-    from advisor.api import Accepted, Context, Document, Reason, Setting, Value, Version
+    from advisor.api import Context, Document, Reason, Setting, Value, Version
 
 JUDGED = (
     "producer",
@@ -71,7 +72,10 @@ class _Look:
         if isinstance(verdict, Rejected):
             for reason in verdict.reasons:
                 yield from self._refusal(reason, config)
-        else:
+            # What would be rewritten once the refused values are mended, whatever they become.
+            open_keys = {key: Unknown("to be mended") for reason in verdict.reasons for key in reason.keys[:1]}
+            verdict = self._judge({**config, **open_keys})
+        if isinstance(verdict, Accepted):
             for rewrite in verdict.rewrites:
                 yield self._hit("rewrite", (rewrite.key, *rewrite.because), rewrite.detail)
 
@@ -169,12 +173,8 @@ class _Look:
         if kind == "unit":
             candidates = [_unit(setting) or ""]
         elif known is not None and kind == "enum" and known.valid:
-            candidates = sorted(
-                known.valid, key=lambda choice: (edit_distance(choice.lower(), text.lower()), choice)
-            )
-            candidates = [
-                choice for choice in candidates[:1] if edit_distance(choice.lower(), text.lower()) <= 2
-            ]
+            near = sorted((edit_distance(choice.lower(), text.lower(), 2), choice) for choice in known.valid)
+            candidates = [choice for distance, choice in near[:1] if distance <= 2]
         elif known is not None and kind == "range":
             bounds = [bound for bound in (known.min, known.max) if bound is not None]
             candidates = [str(bound) for bound in bounds]
