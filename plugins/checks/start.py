@@ -15,7 +15,6 @@ from advisor.api import (
     Hit,
     Location,
     Rejected,
-    Secret,
     Unknown,
     components_of,
     edit_distance,
@@ -73,8 +72,8 @@ class _Look:
             for reason in verdict.reasons:
                 yield from self._refusal(reason, config)
             # What would be rewritten once the refused values are mended, whatever they become.
-            open_keys = {key: Unknown("to be mended") for reason in verdict.reasons for key in reason.keys[:1]}
-            verdict = self._judge({**config, **open_keys})
+            mended = {key: Unknown("mended") for reason in verdict.reasons for key in reason.keys[:1]}
+            verdict = self._judge({**config, **mended})
         if isinstance(verdict, Accepted):
             for rewrite in verdict.rewrites:
                 yield self._hit("rewrite", (rewrite.key, *rewrite.because), rewrite.detail)
@@ -193,10 +192,11 @@ class _Look:
         written = [self.settings[key] for key in involved if key in self.settings]
         places = [setting.origin.at for setting in written if setting.origin.at is not None]
         key = involved[0] if involved else ""
-        value = self.settings[key].value if key in self.settings else ""
+        own = self.settings.get(key)
         fields = {
             "key": key,
-            "value": str(value) if isinstance(value, (Secret, Unknown)) else value,
+            "setting": f"{key} = {own.value}" if own is not None else f"{key} (not set)",
+            "others": ", ".join(f"{other.key} = {other.value}" for other in written if other is not own),
             "detail": detail,
             "component": self.document.component,
             "version": self.version.asked
