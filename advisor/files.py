@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 PROJECT_FILE = "kafka-advisor.toml"
 BYTES_MAX = 32 * 1024 * 1024
+_LEADS_OUT = "a link that leads out of the root; name what it leads to"
 _SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__", "site-packages", "venv"})
 
 
@@ -31,52 +32,86 @@ class Workspace(NamedTuple):
 
 
 class Scope(NamedTuple):
-    """All workspaces of a run. `base` is the folder that reported paths are relative to."""
+    """All workspaces of a run. `base` is the folder that reported paths are relative to. `missing` tells of
+    named paths that cannot be read, `locked` of folders below them."""
 
     base: str
     workspaces: tuple[Workspace, ...]
     missing: tuple[str, ...]
+    locked: tuple[str, ...] = ()
 
 
 def find_scope(paths: Sequence[str], link: bool = True) -> Scope:
-    missing = [path for path in paths if not os.path.lexists(path)]
-    named = [_absolute(path) for path in paths if path not in missing]
+    missing: list[str] = []
+    named: dict[str, str] = {}
+    for path in paths:
+        try:
+            named.setdefault(_absolute(path), path)
+        except Unreadable as error:
+            missing.append(f"{path}: {error}")
     targets_by_root: dict[str, list[str]] = {}
+    loose = []
     for path in named:
-        targets_by_root.setdefault(_root_of(path) or "", []).append(path)
-    loose = targets_by_root.pop("", [])
-    workspaces: dict[str, dict[str, tuple[bool, bool]]] = {}
+        root = _marked_root(path)
+        if root is not None:
+            targets_by_root.setdefault(root, []).append(path)
+        else:
+            loose.append(path)
+    folders = [path for path in loose if os.path.isdir(path)]
+    alone = []
+    for path in loose:
+        # The outermost named folder is the root of what lies in it, so that no file is audited twice.
+        around = min((folder for folder in folders if _inside(path, folder)), key=len, default=None)
+        if around is not None:
+            targets_by_root.setdefault(around, []).append(path)
+        else:
+            alone.append(path)
+    files: dict[str, dict[str, tuple[bool, bool]]] = {}
+    closed: dict[str, str] = {}
     for root in sorted(targets_by_root):
-        _collect(root, targets_by_root[root], link, workspaces)
-    if loose:
+        _collect(root, targets_by_root[root], link, files, closed)
+    if alone:
         # Files without a root are their own context: a file in a home folder must not pull all of it in.
-        folder = _common_folder(loose)
-        _collect_named(folder, loose, workspaces)
-    base = _common_folder([os.path.join(root, "x") for root in workspaces]) if workspaces else os.getcwd()
+        files.setdefault(_common_folder(alone), {}).update(dict.fromkeys(alone, (True, True)))
+    base = _common_folder([os.path.join(root, "x") for root in files]) if files else os.getcwd()
+    missing += [f"{named[folder]}: {reason}" for folder, reason in closed.items() if folder in named]
     return Scope(
         base,
         tuple(
             Workspace(
                 root,
                 os.path.isfile(os.path.join(root, PROJECT_FILE)),
-                tuple((path, *flags) for path, flags in sorted(files.items())),
+                tuple((path, *flags) for path, flags in sorted(files[root].items())),
             )
-            for root, files in sorted(workspaces.items())
+            for root in sorted(files)
         ),
-        tuple(f"{path}: no such file or folder" for path in missing),
+        tuple(missing),
+        tuple(
+            f"{os.path.relpath(folder, base)}: {reason}"
+            for folder, reason in sorted(closed.items())
+            if folder not in named and any(_inside(folder, target) for target in named)
+        ),
     )
 
 
 def _absolute(path: str) -> str:
-    # The folder is resolved, the last part is not: a link is judged by where it lies.
+    if not os.path.lexists(path):
+        raise Unreadable("no such file or folder")
+    # The folder is resolved, the last part is not: a link to a file is judged by where it lies.
     folder, name = os.path.split(os.path.abspath(path))
-    return os.path.join(os.path.realpath(folder), name) if name else os.path.realpath(folder)
+    place = os.path.join(os.path.realpath(folder), name)
+    if os.path.islink(place) and os.path.isdir(place):
+        root = _marked_root(os.path.dirname(place))
+        if root is not None and not _leads_inside(place, root):
+            raise Unreadable(_LEADS_OUT)
+        return os.path.realpath(place)
+    return place
 
 
-def _root_of(path: str) -> str | None:
-    """None for a file with neither mark above it."""
+def _marked_root(path: str) -> str | None:
+    """The nearest folder above with a project file, else with a .git; None if there is neither."""
     folder = path if os.path.isdir(path) else os.path.dirname(path)
-    start, git = folder, None
+    git = None
     while True:
         if os.path.isfile(os.path.join(folder, PROJECT_FILE)):
             return folder
@@ -84,11 +119,8 @@ def _root_of(path: str) -> str | None:
             git = folder
         parent = os.path.dirname(folder)
         if parent == folder:
-            break
+            return git
         folder = parent
-    if git is not None:
-        return git
-    return start if os.path.isdir(path) else None
 
 
 def _common_folder(paths: Sequence[str]) -> str:
@@ -96,71 +128,68 @@ def _common_folder(paths: Sequence[str]) -> str:
 
 
 def _collect(
-    root: str, targets: Sequence[str], link: bool, workspaces: dict[str, dict[str, tuple[bool, bool]]]
+    root: str,
+    targets: Sequence[str],
+    link: bool,
+    files: dict[str, dict[str, tuple[bool, bool]]],
+    closed: dict[str, str],
 ) -> None:
-    own = workspaces.setdefault(root, {})
+    own = files.setdefault(root, {})
     folders = [target for target in targets if os.path.isdir(target)]
     for start in [root] if link else folders:
-        for path, home in _walk(start, root):
+        for path, home in _walk(start, root, closed):
             is_target = any(_inside(path, folder) for folder in folders)
             if home == root:
                 own.setdefault(path, (is_target, False))
-            elif is_target or (link and any(_inside(path, other) for other in folders)):
-                workspaces.setdefault(home, {}).setdefault(path, (is_target, False))
+            elif is_target:
+                files.setdefault(home, {}).setdefault(path, (True, False))
     for target in targets:
         if not os.path.isdir(target):
             own[target] = (True, True)
-
-
-def _collect_named(
-    folder: str, targets: Sequence[str], workspaces: dict[str, dict[str, tuple[bool, bool]]]
-) -> None:
-    own = workspaces.setdefault(folder, {})
-    for target in targets:
-        own[target] = (True, True)
 
 
 def _inside(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
 
 
-def _walk(folder: str, home: str) -> Iterator[tuple[str, str]]:
-    """Every file below `folder` with the root it belongs to, in sorted order, links to folders left out."""
-    try:
-        with os.scandir(folder) as listing:
-            entries = sorted(listing, key=lambda entry: entry.name)
-    except OSError:
-        return
-    if folder != home and any(entry.name == PROJECT_FILE for entry in entries):
-        home = folder
-    for entry in entries:
-        name = entry.name
-        if entry.is_dir(follow_symlinks=False):
-            if not name.startswith(".") and name not in _SKIPPED_FOLDERS:
-                yield from _walk(entry.path, home)
-        elif entry.is_symlink():
-            # A link may stand for a file inside the root, never for one outside of it.
-            if os.path.isfile(entry.path) and _inside(os.path.realpath(entry.path), home):
+def _walk(start: str, root: str, closed: dict[str, str]) -> Iterator[tuple[str, str]]:
+    """Every file below `start` with the root it belongs to, in a fixed order, links to folders left out.
+    Folders that cannot be listed go into `closed`."""
+    waiting = [(start, root)]
+    while waiting:
+        folder, home = waiting.pop()
+        try:
+            with os.scandir(folder) as listing:
+                entries = sorted(listing, key=lambda entry: entry.name)
+        except OSError as error:
+            closed[folder] = _os_reason(error)
+            continue
+        if folder != home and any(entry.name == PROJECT_FILE for entry in entries):
+            home = folder
+        for entry in entries:
+            name = entry.name
+            if entry.is_dir(follow_symlinks=False):
+                if not name.startswith(".") and name not in _SKIPPED_FOLDERS:
+                    waiting.append((entry.path, home))
+            elif name != PROJECT_FILE and (not entry.is_symlink() or os.path.isfile(entry.path)):
                 yield entry.path, home
-        elif name != PROJECT_FILE:
-            yield entry.path, home
 
 
-def read_bytes(path: str, limit: int = BYTES_MAX) -> bytes:
-    """The file's bytes, or Unreadable with a reason: never blocks on a FIFO, never reads without bound."""
-    try:
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-    except OSError as error:
-        raise Unreadable(_os_reason(error)) from error
+def read_bytes(path: str, limit: int = BYTES_MAX, root: str | None = None) -> bytes:
+    """The file's bytes, or Unreadable with a reason: never blocks on a FIFO, never reads without bound, and
+    follows no link out of `root`."""
+    handle = _open(path, root)
     try:
         status = os.fstat(handle)
         if not stat.S_ISREG(status.st_mode):
             raise Unreadable("not a regular file")
         if status.st_size > limit:
             raise Unreadable(f"{status.st_size} bytes, more than the limit of {limit}")
-        data = os.read(handle, limit + 1) if status.st_size < 65536 else b""
-        if status.st_size >= 65536:
+        # One read, with a buffer of the file's size: a buffer of the limit's would cost more than the file.
+        data = os.read(handle, status.st_size + 1)
+        if len(data) != status.st_size:
             with open(handle, "rb", closefd=False) as file:
+                file.seek(0)
                 data = file.read(limit + 1)
     except OSError as error:
         raise Unreadable(_os_reason(error)) from error
@@ -169,6 +198,25 @@ def read_bytes(path: str, limit: int = BYTES_MAX) -> bytes:
     if len(data) > limit:
         raise Unreadable(f"more than the limit of {limit} bytes")
     return data
+
+
+def _open(path: str, root: str | None) -> int:
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)
+    try:
+        try:
+            return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0))
+        except OSError:
+            # A link, or what cannot be opened in any way.
+            if root is not None and os.path.islink(path) and not _leads_inside(path, root):
+                raise Unreadable(_LEADS_OUT) from None
+            return os.open(path, flags)
+    except OSError as error:
+        raise Unreadable(_os_reason(error)) from error
+
+
+def _leads_inside(link: str, root: str) -> bool:
+    # A link that leads nowhere is told as such by opening it.
+    return not os.path.exists(link) or _inside(os.path.realpath(link), os.path.realpath(root))
 
 
 def decode(data: bytes, fallback: str | None) -> str:

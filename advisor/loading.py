@@ -39,7 +39,7 @@ def load_file(
     record = FileRecord(relative(path, base), path, None, "skipped", None, (), None, target, named, "")
     encodings = [spec.fallback_encoding for spec in offered if spec.fallback_encoding]
     try:
-        data = read_bytes(path)
+        data = read_bytes(path, root=root)
         text = decode(data, encodings[0] if encodings else None)
     except Unreadable as error:
         return record._replace(reason=str(error), error=LoadError(str(error)))
@@ -58,12 +58,20 @@ def load_file(
     except UsageError:
         raise
     except Exception as error:  # A plugin's mistake is told as such; the other files are still audited.
-        what = LoadError(f"its reader failed: {type(error).__name__}: {error}")
+        what = LoadError(f"its reader failed: {type(error).__name__} {_place(error)}")
         return record._replace(reason=what.message, error=what)
     documents = loaded.documents
     if project.clients:
         documents = tuple(_with_family(document, root, base, project) for document in documents)
     return record._replace(status=loaded.status, reason=loaded.reason, documents=documents, text=text)
+
+
+def _place(error: Exception) -> str:
+    """Where it was raised, for the plugin's author. Not its words: they may quote the file, and a secret."""
+    from traceback import extract_tb
+
+    frame = extract_tb(error.__traceback__)[-1]
+    return f"at {os.path.basename(frame.filename)}:{frame.lineno}"
 
 
 def relative(path: str, base: str) -> str:
@@ -88,12 +96,12 @@ def _sibling_reader(path: str, root: str) -> Callable[[str], str | None]:
     folder = os.path.dirname(path)
 
     def read(relative: str) -> str | None:
-        real = os.path.realpath(os.path.join(folder, relative))
-        if not real.startswith(os.path.realpath(root) + os.sep):
-            return None
         try:
+            real = os.path.realpath(os.path.join(folder, relative))
+            if not real.startswith(os.path.realpath(root).rstrip(os.sep) + os.sep):
+                return None
             return decode(read_bytes(real, BYTES_MAX), "iso-8859-1")
-        except Unreadable:
+        except (Unreadable, ValueError):  # ValueError: no path can hold a NUL
             return None
 
     return read

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from io import TextIOWrapper
+from types import ModuleType
 
 from .. import __version__
 from ..model import UsageError
@@ -45,22 +48,59 @@ def run(words: Sequence[str]) -> int:
         formatter_class=_Formatter,
     )
     module.configure(parser)
+    args = parser.parse_args(words[1:])
     try:
-        code: int = module.run(parser.parse_args(words[1:]))
-        sys.stdout.flush()
-        return code
+        return _run(module, args)
     except UsageError as error:
         for line in str(error).splitlines():
-            print(f"kafka-advisor: {line}", file=sys.stderr)
-        return 2
+            say(line)
     except BrokenPipeError:
-        # The reader of our output has gone (`| head`): nobody is left to tell. Closing stdout here keeps the
-        # interpreter from complaining about it at exit.
-        sys.stderr.close()
+        # The reader of our output has gone (`| head`): nobody is left to tell.
+        _drop_output()
         return 1
     except KeyboardInterrupt:
-        print("kafka-advisor: interrupted", file=sys.stderr)
+        say("interrupted")
         return 130
+    except Exception as error:
+        if isinstance(error, OSError) and error.filename is None:
+            _drop_output()
+            say(f"the report cannot be written: {(error.strerror or str(error)).lower()}")
+        elif os.environ.get("KAFKA_ADVISOR_DEBUG"):
+            raise
+        else:
+            say(f"a mistake in kafka-advisor: {_mistake(error)}; KAFKA_ADVISOR_DEBUG=1 shows where")
+    return 2
+
+
+def _run(module: ModuleType, args: argparse.Namespace) -> int:
+    if sys.stdout is None:
+        raise UsageError("the report cannot be written: standard output is closed")
+    if isinstance(sys.stdout, TextIOWrapper):
+        # A terminal that cannot show a letter gets its number.
+        sys.stdout.reconfigure(errors="backslashreplace")
+    code: int = module.run(args)
+    sys.stdout.flush()
+    return code
+
+
+def _mistake(error: Exception) -> str:
+    # Not its words: they may quote what a file holds, and a secret.
+    from traceback import extract_tb
+
+    frame = extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__} in {os.path.basename(frame.filename)}:{frame.lineno}"
+
+
+def _drop_output() -> None:
+    """What is still to be written goes nowhere: the interpreter would try again at exit, and complain."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def say(text: str) -> None:
+    """One line to stderr, control characters escaped: names and values in it are whatever a file holds."""
+    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    if sys.stderr is not None:
+        print(f"kafka-advisor: {shown}", file=sys.stderr)
 
 
 def _top_level(words: Sequence[str]) -> int:

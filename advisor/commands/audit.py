@@ -14,6 +14,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from ..model import UsageError
+from . import say
 
 if TYPE_CHECKING:
     from ..engine import Audit
@@ -87,7 +88,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from ..engine import Options, audit
     from ..report.build import build_report
+    from ..versions import choose_version
 
+    if args.kafka_version is not None:
+        choose_version(args.kafka_version, ())
     options = Options(
         paths=tuple(args.paths),
         kafka_version=args.kafka_version,
@@ -110,10 +114,9 @@ def run(args: argparse.Namespace) -> int:
     for name, path in outputs:
         _write(path, _render(name, result, report))
     problems = _problems(result, args.hook)
-    for problem in problems:
-        print(f"kafka-advisor: {problem}", file=sys.stderr)
-    fatal = bool(problems[len(result.notes) :])
-    return 2 if fatal else _exit_code(report, args.fail_on or _project_fail_on(result) or "error")
+    for line in (*result.notes, *result.scope.locked, *problems):
+        say(line)
+    return 2 if problems else _exit_code(result, args.fail_on)
 
 
 def _codes(words: list[str]) -> tuple[str, ...]:
@@ -128,9 +131,9 @@ def _today() -> str:
 
 
 def _progress() -> Any:
-    if not sys.stderr.isatty():
+    if sys.stderr is None or not sys.stderr.isatty():
         return lambda text: None
-    return lambda text: print(f"kafka-advisor: {text}", file=sys.stderr)
+    return say
 
 
 def _output(item: str, result: Audit) -> tuple[str, str]:
@@ -158,34 +161,40 @@ def _render(name: str, result: Audit, report: dict[str, Any]) -> str:
 def _write(path: str, text: str) -> None:
     temporary = f"{path}.{os.getpid()}.tmp"
     try:
-        with open(temporary, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        os.replace(temporary, path)
+        try:
+            with open(temporary, "w", encoding="utf-8", newline="\n") as file:
+                file.write(text)
+            os.replace(temporary, path)
+        finally:
+            if os.path.lexists(temporary):
+                os.unlink(temporary)
     except OSError as error:
         raise UsageError(f"{path}: {(error.strerror or str(error)).lower()}") from None
 
 
 def _problems(result: Audit, hook: bool) -> list[str]:
-    """Notes first, then what makes the exit code 2."""
-    problems = list(result.notes)
-    problems += result.missing
-    named = [record for root in result.roots for record in root.files if record.named]
-    problems += [
-        f"{record.file}: {record.reason}" for record in named if record.error is not None and record.target
-    ]
-    if hook:
-        return problems
+    """What makes the exit code 2. The hook is handed every changed file that might be one of ours, so there
+    only a file that a format claims must be readable."""
+    problems = list(result.missing)
     targets = [record for root in result.roots for record in root.files if record.target]
-    if not result.missing and not any(record.documents or record.status == "audited" for record in targets):
+    problems += [
+        f"{record.file}: {record.reason}"
+        for record in targets
+        if record.named and record.error is not None and (record.format is not None or not hook)
+    ]
+    audited = any(record.documents or record.status == "audited" for record in targets)
+    if not hook and not result.missing and not audited:
         problems.append("nothing could be audited: no file named is a Kafka configuration that is known here")
     return problems
 
 
-def _project_fail_on(result: Audit) -> str | None:
-    return next((root.project.fail_on for root in result.roots if root.project.fail_on), None)
-
-
-def _exit_code(report: dict[str, Any], fail_on: str) -> int:
-    threshold = _THRESHOLD[fail_on]
-    open_findings = [finding for finding in report["findings"] if finding["suppressed"] is None]
-    return int(any(_RANK[finding["severity"]] >= threshold for finding in open_findings))
+def _exit_code(result: Audit, asked: str | None) -> int:
+    """Each root is held to its own `fail_on`, unless the command line says otherwise."""
+    return int(
+        any(
+            _RANK[finding.severity] >= _THRESHOLD[asked or root.project.fail_on or "error"]
+            for root in result.roots
+            for finding in root.findings
+            if finding.suppressed is None
+        )
+    )
