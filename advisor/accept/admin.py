@@ -35,5 +35,5 @@ def api_timeout_raised(config: Config) -> Iterator[Rewrite]:
         yield Rewrite(_API, None, str(config.get(_REQUEST)), (_REQUEST,), f"the default is raised to {_REQUEST}")
 
 
-CHECKS = (api_timeout, bootstrap, clients.metrics, clients.sasl_mechanism, clients.secure_connection)
+CHECKS = (clients.config_providers, api_timeout, bootstrap, clients.metrics, clients.sasl_mechanism, clients.secure_connection)
 REWRITES = (api_timeout_raised, clients.backoff, clients.capped_backoff)

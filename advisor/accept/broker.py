@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from . import classes, listeners, quorum, values
+from . import classes, clients, listeners, quorum, values
 from .definition import Config, Skip, missing_class
 from .results import Reason, Rewrite
 from .validators import protocol_version, rank
@@ -108,6 +108,8 @@ def message_format(config: Config) -> Iterator[Reason]:
     spoken, written = protocol_version(config.get(protocol)), protocol_version(config.get(message))
     if spoken is None or written is None:
         raise Skip
+    if config.since(3, 3) and listeners.roles(config):
+        return  # KRaft mode takes its protocol version from the cluster
     if config.since(3, 0) and rank(spoken) >= rank("3.0-IV1"):
         return  # the message format is then no longer read
     if _record_format(written) > _record_format(spoken):
@@ -296,8 +298,35 @@ def rebalance_protocols(config: Config) -> Iterator[Reason]:
         yield Reason("cross-key", (key, "process.roles"), f"{key}: consumer needs KRaft mode")
 
 
+_ASSIGNORS = (
+    ("group.consumer.assignors", "ConsumerGroupPartitionAssignor", ("uniform", "range")),
+    ("group.share.assignors", "ShareGroupPartitionAssignor", ("simple",)),
+)
+
+
+def group_assignors(config: Config) -> Iterator[Reason]:
+    """Assignors of the brokers go by class, from 4.0 also by short name."""
+    for key, kind, short in _ASSIGNORS:
+        if not config.knows(key):
+            continue
+        listed = config.get(key)
+        for name in listed:
+            if not (config.since(4, 0) and name in short):
+                yield from clients.usable(config, key, name, kind)
+        if key == "group.share.assignors" and config.since(4, 0) and len(listed) != 1:
+            yield Reason("range", (key,), f"{key} takes exactly one")
+
+
+def protocol_of_kraft(config: Config) -> Iterator[Reason]:
+    key = "inter.broker.protocol.version"
+    if config.knows(key) and config.since(3, 3) and listeners.roles(config) and config.has(key):
+        spoken = protocol_version(config.get(key))
+        if spoken is not None and rank(spoken) < rank("3.0-IV1"):
+            yield Reason("cross-key", (key, "process.roles"), f"{key} below 3.0 cannot run in KRaft mode")
+
+
 CHECKS = (
-    *quorum.CHECKS, log_times, retention, log_directories, cleaner, fetch_waits, offsets_acks, codecs, compression,
+    clients.config_providers, *quorum.CHECKS, protocol_of_kraft, group_assignors, log_times, retention, log_directories, cleaner, fetch_waits, offsets_acks, codecs, compression,
     listeners.check, listeners.control_plane, message_format, sasl_between_brokers, queued_bytes, connections,
     idle_connections, principal_builder, authorizer, remote_retention, compaction_lag, early_listeners, cordoned,
     group_bounds, rebalance_protocols,

@@ -68,22 +68,47 @@ def plugin(config: Config, key: str, kind: str) -> Iterator[Reason]:
     name = config.get(key)
     if name is None:
         return
-    yield from _usable(config, key, name, kind)
+    yield from usable(config, key, name, kind)
 
 
 def plugins(config: Config, key: str, kind: str) -> Iterator[Reason]:
     for name in config.get(key):
-        yield from _usable(config, key, name, kind)
+        yield from usable(config, key, name, kind)
 
 
-def _usable(config: Config, key: str, name: str, kind: str) -> Iterator[Reason]:
-    name = values.trim(name)
+def usable(config: Config, key: str, name: str, kind: str, trimmed: bool = True) -> Iterator[Reason]:
+    name = values.trim(name) if trimmed else name
     usable = classes.usable_as(name, kind, config.version)
     if usable is None:
         problem = missing_class(name)
         yield Reason("class", (key,), f"{key}: {problem.detail}", problem.needs, problem.near)
     elif not usable:
         yield Reason("class", (key,), f"{key}: {name} is no {kind} that can be created")
+    elif name.endswith((".ListDeserializer", ".ListSerializer")):
+        yield from _list_serde(config, key, name)
+
+
+def _list_serde(config: Config, key: str, name: str) -> Iterator[Reason]:
+    """Lists need to be told of what, and which list class to read into."""
+    side = key.partition(".")[0]
+    needed = [f"default.list.{side}.serde.inner"]
+    if name.endswith("Deserializer"):
+        needed.insert(0, f"default.list.{side}.serde.type")
+    for other in needed:
+        if not config.has(other):
+            yield Reason("cross-key", (other, key), f"{key}: {name} needs {other}")
+
+
+def config_providers(config: Config) -> Iterator[Reason]:
+    """Providers of `${name:path:key}` values are made before anything is read; one without a class is passed over."""
+    listed = config.text("config.providers")
+    if not listed:
+        return
+    for name in listed.split(","):
+        key = f"config.providers.{name}.class"
+        given = config.text(key)
+        if given is not None:
+            yield from usable(config, key, given, "ConfigProvider", trimmed=False)
 
 
 def metrics(config: Config) -> Iterator[Reason]:

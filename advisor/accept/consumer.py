@@ -122,9 +122,9 @@ def ignored_by_protocol(config: Config) -> Iterator[Rewrite]:
 
 
 # What ConsumerConfig itself checks; Streams stops here for its consumers.
-CONFIG_CHECKS = (clients.sasl_mechanism, instance_id, commit_without_group, protocol_conflicts)
+CONFIG_CHECKS = (clients.config_providers, clients.sasl_mechanism, commit_without_group, protocol_conflicts)
 CHECKS = (
-    *CONFIG_CHECKS, empty_group, heartbeat, assignors, key_deserializer, value_deserializer, interceptors,
+    *CONFIG_CHECKS, instance_id, empty_group, heartbeat, assignors, key_deserializer, value_deserializer, interceptors,
     clients.metrics, clients.addresses, clients.secure_connection,
 )
 REWRITES = (commit_off, ignored_by_protocol, clients.backoff, clients.capped_backoff)

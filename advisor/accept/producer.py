@@ -148,7 +148,7 @@ def keys_ignored(config: Config) -> Iterator[Rewrite]:
 
 
 CHECKS = (
-    idempotence, transactions, two_phase_commit, delivery_timeout, compression, serializers, value_serializer,
+    clients.config_providers, idempotence, transactions, two_phase_commit, delivery_timeout, compression, serializers, value_serializer,
     partitioner, interceptors, clients.metrics, clients.addresses, clients.sasl_mechanism, clients.secure_connection,
 )
 REWRITES = (

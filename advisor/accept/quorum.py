@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from . import values
-from .clients import host_port
+from .clients import PORT_MAX, host_port
 from .definition import Config, Skip
 from .listeners import Refused, advertised_by_controller, controller_names, listening, protocol_map, roles
 from .results import Reason
@@ -20,7 +20,8 @@ def voters(config: Config) -> dict[int, str] | None:
     for entry in config.get(_VOTERS):
         parts = entry.split("@")
         number = values.parse_integer(parts[0], values.INT)
-        if len(parts) != 2 or number is None or host_port(config, parts[1]) is None:
+        address = host_port(config, parts[1]) if len(parts) == 2 else None
+        if number is None or address is None or address[1] > PORT_MAX:
             return None
         found[number] = parts[1]
     return found

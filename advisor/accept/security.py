@@ -94,6 +94,10 @@ def ssl_context(config: Config, prefix: str = "") -> Iterator[Reason]:
             yield Reason("security", (key,), f"{key} = {config.shown(key)}: a plain JVM has no such {what}")
         elif value == "" and key in ("ssl.protocol", "ssl.trustmanager.algorithm", "ssl.keymanager.algorithm"):
             yield Reason("security", (key,), f"{key} must not be empty")
+    engine = "ssl.engine.factory.class"
+    if config.knows(engine) and config.get(engine) is not None:
+        if not classes.usable_as(config.get(engine), "SslEngineFactory", config.version):
+            yield Reason("class", (engine,), f"{engine}: {config.get(engine)} is no SslEngineFactory")
     yield from _key_store(config)
     yield from _trust_store(config)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from advisor.catalog import keys
 
-from . import admin, consumer, producer, values
+from . import admin, clients, consumer, producer, values
 from .definition import Config, Skip, definition_reasons
 from .results import Reason, Rewrite
 
@@ -84,6 +84,8 @@ def embedded_consumer(config: Config) -> Iterator[Reason]:
     raw: dict[str, Any] = {**_CONSUMER, **given}
     raw.update({"bootstrap.servers": config.raw.get("bootstrap.servers", ""), "group.id": "x", "client.id": "x"})
     raw.pop("partition.assignment.strategy", None)
+    if "group.instance.id" in raw and isinstance(raw["group.instance.id"], str):
+        raw["group.instance.id"] += "-0"  # each thread gets a member id of its own
     for key in ("key.deserializer", "value.deserializer"):
         raw.pop(key, None)
     yield from _judge(config, "consumer", raw, consumer.CONFIG_CHECKS, "consumer.")
@@ -127,7 +129,8 @@ def segment_fits_batch(config: Config) -> Iterator[Reason]:
 def rack_tags(config: Config) -> Iterator[Reason]:
     if not config.knows(_TAGS):
         return
-    tags = {key[len(_TAG_PREFIX) :]: value for key, value in config.raw.items() if key.startswith(_TAG_PREFIX)}
+    tags = {key[len(_TAG_PREFIX) :]: value for key, value in config.raw.items()
+            if key.startswith(_TAG_PREFIX) and key != _TAG_PREFIX}
     if len(tags) > _TAGS_MAX:
         yield Reason("range", (_TAG_PREFIX,), f"at most {_TAGS_MAX} client tags are taken")
     for tag in config.get(_TAGS):
@@ -135,15 +138,16 @@ def rack_tags(config: Config) -> Iterator[Reason]:
             yield Reason("cross-key", (_TAGS, _TAG_PREFIX + tag), f"{_TAGS}: {_TAG_PREFIX}{tag} is not set")
     for tag, value in tags.items():
         key = _TAG_PREFIX + tag
-        if not tag.strip() or len(tag) > _TAG_KEY_MAX:
-            yield Reason("format", (key,), f"a client tag's name has from 1 to {_TAG_KEY_MAX} characters")
-        if isinstance(value, str) and (values.is_blank(value) or len(value) > _TAG_VALUE_MAX):
+        if len(tag) > _TAG_KEY_MAX:
+            yield Reason("format", (key,), f"a client tag's name has at most {_TAG_KEY_MAX} characters")
+        blank = isinstance(value, str) and config.since(4, 0) and (values.is_blank(value) or values.is_blank(tag))
+        if blank or (isinstance(value, str) and len(value) > _TAG_VALUE_MAX):
             yield Reason("format", (key,), f"a client tag's value has from 1 to {_TAG_VALUE_MAX} characters")
 
 
 def metrics_push(config: Config) -> Iterator[Reason]:
     """From 4.0 Streams reads these without parsing: any text fails, only a program can set them."""
-    if not config.since(4, 0) or not config.get("enable.metrics.push"):
+    if not config.since(4, 0):
         return
     for prefix in ("main.consumer.", "consumer.", "admin."):
         key = prefix + "enable.metrics.push"
@@ -162,7 +166,7 @@ def static_membership(config: Config) -> Iterator[Reason]:
 
 
 CHECKS = (
-    in_flight, transaction_timeout, segment_fits_batch, rack_tags, metrics_push, static_membership, embedded_producer,
+    clients.config_providers, in_flight, transaction_timeout, segment_fits_batch, rack_tags, metrics_push, static_membership, embedded_producer,
     embedded_admin, embedded_consumer,
 )
 

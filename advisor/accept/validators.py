@@ -45,7 +45,11 @@ def protocol_version(text: str, newest: str = "") -> str | None:
     parts = text.split(".")
     while len(parts) > 1 and parts[-1] == "":
         parts.pop()
-    wanted = ".".join(parts[: 3 if text.startswith("0.") else 2])
+    segments = 3 if text.startswith("0.") else 2
+    wanted = ".".join(parts[:segments])
+    # From 3.3 a text of too few parts is looked up as it stands, with its stray dot.
+    if len(parts) <= segments and newest in _VERSIONS and rank(newest) >= rank("3.3-IV0"):
+        wanted = text
     found = None
     for version in known:
         if version == wanted:
@@ -131,11 +135,6 @@ def _urls(value: Any, _: str) -> None:
         raise Problem("format", "has an empty item where a URL is expected")
 
 
-def _non_empty_list(value: Any, _: str) -> None:
-    if not value:
-        raise Problem("format", "must have at least one item")
-
-
 def _key_generator(value: Any, _: str) -> None:
     if value.lower() not in _KEY_GENERATORS:
         raise Problem("security", "is no key generator algorithm of a plain JVM; HmacSHA256 is usual")
@@ -206,7 +205,6 @@ _CHECKS = {
     "partition-count": _positive_or_default,
     "pool-size": _pool_size,
     "urls": _urls,
-    "non-empty-list": _non_empty_list,
     "key-generator": _key_generator,
     "mac": _mac,
     "mac-list": _mac_list,
