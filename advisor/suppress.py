@@ -1,32 +1,41 @@
 """Findings that somebody accepted: `[[suppress]]` in kafka-advisor.toml, or a comment beside the line.
 
 `# kafka-advisor: ignore[KA101] reason` counts for its own line, or, alone on a line, for the next line that
-is no comment. Suppressed findings stay in the report, marked; they never fail a build.
+is no comment. Behind a value of a .properties file it is no comment: Java takes it for a part of the value.
+Suppressed findings stay in the report, marked; they never fail a build.
 """
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .loading import FileRecord
+from .loading import FileRecord, relative
 from .model import Finding
 from .project import Project
 
 _MARK = "kafka-advisor: ignore"
+_LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 class Suppressions:
     def __init__(self, project: Project, records: Sequence[FileRecord], today: str) -> None:
         self._entries = [entry for entry in project.suppress if not _expired(entry, today)]
-        self._texts = {record.file: record.text for record in records if _MARK in record.text}
+        self._records = {record.file: record for record in records if _MARK in record.text}
+        # A pattern is about the project file's own folder, wherever the run's other roots lie.
+        folder = os.path.dirname(project.path) if project.path else ""
+        self._paths = (
+            {record.file: relative(record.path, folder) for record in records} if self._entries else {}
+        )
         self._inline: dict[str, dict[int, list[tuple[tuple[str, ...], str]]]] = {}
 
     def apply(self, finding: Finding) -> Finding:
-        if not self._entries and not self._texts:
+        if not self._entries and not self._records:
             return finding
         for entry in self._entries:
-            if _covers(entry, finding):
+            if _covers(entry, finding, self._paths.get(finding.at.file, finding.at.file)):
                 return finding._replace(suppressed=(entry.get("reason") or "", "kafka-advisor.toml"))
         for codes, reason in self._comments(finding.at.file).get(finding.at.line or 0, ()):
             if not codes or finding.code in codes or finding.name in codes:
@@ -34,22 +43,24 @@ class Suppressions:
         return finding
 
     def _comments(self, file: str) -> Mapping[int, list[tuple[tuple[str, ...], str]]]:
-        if file not in self._texts:
+        record = self._records.get(file)
+        if record is None:
             return {}
         if file not in self._inline:
-            self._inline[file] = inline_comments(self._texts[file])
+            java = record.format == "properties" or file.lower().endswith(".properties")
+            self._inline[file] = inline_comments(record.text, trailing=not java)
         return self._inline[file]
 
 
-def inline_comments(text: str) -> dict[int, list[tuple[tuple[str, ...], str]]]:
-    """Line -> (codes, reason) of the comments that speak for it."""
+def inline_comments(text: str, trailing: bool = True) -> dict[int, list[tuple[tuple[str, ...], str]]]:
+    """Line -> (codes, reason) of the comments that speak for it; `trailing`: a comment may follow a value."""
     found: dict[int, list[tuple[tuple[str, ...], str]]] = {}
     waiting: list[tuple[tuple[str, ...], str]] = []
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(_LINE_END.split(text), 1):
         stripped = line.lstrip()
         comment = stripped.startswith(("#", "!", "//"))
         before, mark, rest = line.partition(_MARK)
-        if mark and (comment or "#" in before):
+        if mark and (comment or (trailing and "#" in before)):
             codes, reason = _parse(rest)
             if comment:
                 waiting.append((codes, reason))
@@ -74,14 +85,14 @@ def _expired(entry: Mapping[str, Any], today: str) -> bool:
     return bool(expires and today and str(expires) < today)
 
 
-def _covers(entry: Mapping[str, Any], finding: Finding) -> bool:
+def _covers(entry: Mapping[str, Any], finding: Finding, file: str) -> bool:
     from fnmatch import fnmatchcase
 
     rule = entry.get("rule")
     if rule and rule not in (finding.code, finding.name):
         return False
     path = entry.get("path")
-    if path and not fnmatchcase(finding.at.file, path):
+    if path and not fnmatchcase(file, path):
         return False
     resource = entry.get("resource")
     return not resource or fnmatchcase(finding.resource, resource)

@@ -1,4 +1,5 @@
-"""One module per command: `configure(parser)` names its words, `run(args)` gives the exit code."""
+"""One module per command: `configure(parser)` names its words, `run(args)` gives the exit code; the module's
+docstring and its EPILOG are what `--help` prints."""
 
 from __future__ import annotations
 
@@ -21,13 +22,6 @@ COMMANDS = {
     "plugin": "list what is loaded, and from where",
 }
 
-_EXIT_CODES = """\
-exit codes:
-  0  nothing at or over --fail-on
-  1  findings at or over --fail-on
-  2  a path cannot be read, nothing could be audited, or the command, a pack or a plugin is broken
-"""
-
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
     """Given a width, argparse does not load shutil, which every option would otherwise pay for."""
@@ -44,7 +38,7 @@ def run(words: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
         prog=f"kafka-advisor {name}",
         description=module.__doc__,
-        epilog=_EXIT_CODES if name == "audit" else None,
+        epilog=module.EPILOG,
         formatter_class=_Formatter,
     )
     module.configure(parser)

@@ -19,6 +19,19 @@ from . import say
 if TYPE_CHECKING:
     from ..engine import Audit
 
+EPILOG = """\
+examples:
+  kafka-advisor audit .                                       everything under this folder
+  kafka-advisor audit --kafka-version 3.9 producer.properties
+  kafka-advisor audit --set topic.min.insync.replicas=1 .     what if
+  kafka-advisor audit --format json --report text=audit.txt config/
+  kafka-advisor audit --select KA01 --ignore silently-rewritten --fail-on warning .
+
+exit codes:
+  0  nothing at or over --fail-on
+  1  findings at or over --fail-on
+  2  a path cannot be read, nothing could be audited, or the command, a pack or a plugin is broken
+"""
 LEVELS = ("never", "error", "warning", "note")
 _RANK = {"note": 1, "warning": 2, "error": 3}
 _THRESHOLD = {"never": 9, "error": 3, "warning": 2, "note": 1}

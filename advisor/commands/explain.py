@@ -8,6 +8,22 @@ from collections.abc import Iterator
 from ..model import UsageError
 from ..packs import Rule
 
+EPILOG = """\
+examples:
+  kafka-advisor explain KA011                                       a rule, by code
+  kafka-advisor explain silently-rewritten                          or by name
+  kafka-advisor explain min.insync.replicas --kafka-version 3.9     a setting
+
+exit codes: 0 explained, 2 nothing is called so
+"""
+# The rules that no pack holds: the engine itself speaks.
+_BUILT_IN = {
+    "KA000": "The code of a rule, a check of a plugin perhaps, failed on this file. Other rules were asked all"
+    " the same; what this one would have said is not known.",
+    "KA001": "The file looks like Kafka configuration and cannot be read, so nothing in it was judged. Named on"
+    " the command line, such a file makes the exit code 2.",
+}
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("word", metavar="WORD", help="KA002, unknown-key, min.insync.replicas, ...")
@@ -19,6 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from ..asking import BUILT_IN
     from ..cache import open_cache
     from ..explaining import explain_setting
     from ..packs import load_packs
@@ -27,6 +44,10 @@ def run(args: argparse.Namespace) -> int:
 
     registry = load_registry(args.plugin)
     rules = load_packs(registry.packs, args.rules, open_cache(True))
+    for code, name in BUILT_IN.items():
+        if args.word.lower() in (code.lower(), name):
+            print(f"{code} {name} (engine)\n\n{_BUILT_IN[code]}")
+            return 0
     for rule in rules:
         if args.word.lower() in (rule.code.lower(), rule.name):
             print("\n".join(_rule(rule)))

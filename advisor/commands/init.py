@@ -7,6 +7,14 @@ import os
 
 from ..model import UsageError
 
+EPILOG = """\
+examples:
+  kafka-advisor init
+  kafka-advisor init --kafka-version 3.9 --profile prod deploy/
+
+exit codes: 0 written, 2 there is one already, or it cannot be written
+"""
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", nargs="?", default=".", help="where to write it (default: here)")

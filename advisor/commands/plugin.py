@@ -5,6 +5,14 @@ from __future__ import annotations
 import argparse
 import sys
 
+EPILOG = """\
+examples:
+  kafka-advisor plugin list
+  kafka-advisor plugin list --plugin my_plugin.py
+
+exit codes: 0 listed, 2 a plugin is broken
+"""
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("action", choices=("list",), help="list: what is loaded")

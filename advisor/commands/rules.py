@@ -5,9 +5,19 @@ from __future__ import annotations
 import argparse
 import sys
 
+EPILOG = """\
+examples:
+  kafka-advisor rules
+  kafka-advisor rules --rules house.toml --format json
+
+`kafka-advisor explain CODE` tells what a rule is about. exit codes: 0 listed, 2 a pack or a plugin is broken
+"""
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--format", choices=("text", "json"), default="text")
+    parser.add_argument(
+        "--format", choices=("text", "json"), default="text", help="what to print (default: text)"
+    )
     parser.add_argument(
         "--rules", metavar="PACK", action="append", default=[], help="a rule pack of your own"
     )
