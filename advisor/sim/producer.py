@@ -31,7 +31,7 @@ errors after the append (NOT_ENOUGH_REPLICAS_AFTER_APPEND acts like a lost answe
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -113,12 +113,15 @@ class State(NamedTuple):
     left: tuple[int, ...]  # budget of each fault
 
 
+NO_BATCH = -1
+
+
 class Event(NamedTuple):
     name: str
-    batch: int | None = None
+    batch: int = NO_BATCH
 
     def text(self) -> str:
-        return self.name if self.batch is None else f"{self.name} r{self.batch}"
+        return self.name if self.batch == NO_BATCH else f"{self.name} r{self.batch}"
 
 
 Effects = tuple[str, ...]
@@ -152,22 +155,29 @@ def enabled(policy: ProducerPolicy, state: State) -> Iterator[Event]:
     if _may_send(policy, state):
         yield Event("send", state.queue[0])
     lost_request, lost_response, retriable_error, leader_move, producer_crash = state.left
-    fronts = [request for broker in (0, 1) if (request := _front(state, broker)) and request.answer == ""]
-    heads = [request for broker in (0, 1) if (request := _head(state, broker))]
-    for request in fronts:
+    heads: dict[
+        int, Request
+    ] = {}  # of each connection the oldest request: the only one whose answer may arrive
+    fronts: dict[int, Request] = {}  # and the one its broker is busy with or takes next
+    for request in state.wire:
+        heads.setdefault(request.broker, request)
+        if request.answer in ("", "waiting"):
+            fronts.setdefault(request.broker, request)
+    unhandled = [request for request in fronts.values() if request.answer == ""]
+    for request in unhandled:
         yield Event("append", request.batch)
     if state.copied < len(state.log) or (policy.acks == "all" and state.hw < state.copied):
         yield Event("fetch")
-    for request in heads:
+    for request in heads.values():
         if request.answer not in ("", "waiting"):
             yield Event("answer", request.batch)
-    for request in heads:
+    for request in heads.values():
         if lost_request and request.answer == "":
             yield Event("lost_request", request.batch)
         if lost_response and request.answer != "":
             yield Event("lost_response", request.batch)
     if retriable_error:
-        for request in fronts:
+        for request in unhandled:
             yield Event("retriable_error", request.batch)
     if leader_move and state.leader == 0:
         yield Event("leader_move")
@@ -181,39 +191,11 @@ def step(policy: ProducerPolicy, state: State, event: Event) -> tuple[State, Eff
         left = list(state.left)
         left[FAULTS.index(event.name)] -= 1
         state = state._replace(left=tuple(left))
-    match event.name, event.batch:
-        case "send", int(batch):
-            return _send(policy, state, batch)
-        case "append", int(batch):
-            return _append(policy, state, batch)
-        case "fetch", None:
-            return _fetch(state)
-        case "answer", int(batch):
-            return _answer(policy, state, _request(state, batch))
-        case "lost_request" | "lost_response", int(batch):
-            return _break_connection(policy, state, _request(state, batch).broker)
-        case "retriable_error", int(batch):
-            return _refuse(policy, state, batch, "refused"), (f"refused r{batch}",)
-        case "leader_move", None:
-            return _move_leader(state)
-        case "producer_crash", None:
-            return _crash(policy, state)
-    raise ValueError(f"no such event: {event}")
+    return _STEPS[event.name](policy, state, event.batch)
 
 
 def _request(state: State, batch: int) -> Request:
     return next(request for request in state.wire if request.batch == batch)
-
-
-def _head(state: State, broker: int) -> Request | None:
-    """The oldest request of a connection: the only one whose answer may arrive."""
-    return next((request for request in state.wire if request.broker == broker), None)
-
-
-def _front(state: State, broker: int) -> Request | None:
-    """The request a broker is busy with or takes next: the oldest one not answered."""
-    open_requests = (r for r in state.wire if r.broker == broker and r.answer in ("", "waiting"))
-    return next(open_requests, None)
 
 
 def _put(state: State, batch: int, answer: str) -> State:
@@ -292,7 +274,7 @@ def _committed(state: State, batch: int) -> bool:
     return all(stored != batch for stored, _ in state.log[state.hw :])
 
 
-def _fetch(state: State) -> tuple[State, Effects]:
+def _fetch(policy: ProducerPolicy, state: State, batch: int) -> tuple[State, Effects]:
     state = state._replace(hw=state.copied, copied=len(state.log))
     effects: list[str] = []
     for request in state.wire:
@@ -300,6 +282,11 @@ def _fetch(state: State) -> tuple[State, Effects]:
             state = _put(state, request.batch, "ok")
             effects.append(f"committed r{request.batch}")
     return state, tuple(effects)
+
+
+def _refuse_once(policy: ProducerPolicy, state: State, batch: int) -> tuple[State, Effects]:
+    """An error that passes, such as NOT_ENOUGH_REPLICAS: nothing is stored."""
+    return _refuse(policy, state, batch, "refused"), (f"refused r{batch}",)
 
 
 def _refuse(policy: ProducerPolicy, state: State, batch: int, answer: str) -> State:
@@ -314,12 +301,13 @@ def _drop(state: State, batch: int) -> State:
     return state._replace(wire=tuple(request for request in state.wire if request.batch != batch))
 
 
-def _answer(policy: ProducerPolicy, state: State, request: Request) -> tuple[State, Effects]:
-    state = _drop(state, request.batch)
+def _answer(policy: ProducerPolicy, state: State, batch: int) -> tuple[State, Effects]:
+    request = _request(state, batch)
+    state = _drop(state, batch)
     if not state.alive:
         return state, ()
     if request.answer == "ok":
-        return _acknowledge(state, request.batch)
+        return _acknowledge(state, batch)
     if request.answer == "not leader":
         state = state._replace(known_leader=state.leader)
     return _retry_or_fail(policy, state, request, request.answer)
@@ -329,7 +317,16 @@ def _acknowledge(state: State, batch: int) -> tuple[State, Effects]:
     number = state.numbers[batch]
     if number is not None and number.epoch == state.epoch:
         state = state._replace(last_acked=max(state.last_acked, number.last))
-    return state._replace(outcomes=_set(state.outcomes, batch, "acked")), (f"acked r{batch}",)
+    return _finish(state, batch, "acked"), (f"acked r{batch}",)
+
+
+def _finish(state: State, batch: int, outcome: str) -> State:
+    """What is settled needs no history: fewer states to tell apart."""
+    return state._replace(
+        outcomes=_set(state.outcomes, batch, outcome),
+        sent=_set(state.sent, batch, False),
+        retried=_set(state.retried, batch, 0),
+    )
 
 
 def _retry_or_fail(
@@ -351,7 +348,7 @@ def _retry_or_fail(
             state = state._replace(retried=_set(state.retried, batch, state.retried[batch] + 1))
         state = state._replace(queue=_requeue(policy, state, batch))
         return (_bump(state) if expected else state), (f"requeued r{batch}",)
-    state = state._replace(outcomes=_set(state.outcomes, batch, "failed"))
+    state = _finish(state, batch, "failed")
     return (_bump(state) if gap else state), (f"failed r{batch}",)
 
 
@@ -377,9 +374,9 @@ def _stop(state: State) -> State:
     return state._replace(queue=(), wire=(), outcomes=outcomes, alive=False)
 
 
-def _break_connection(policy: ProducerPolicy, state: State, broker: int) -> tuple[State, Effects]:
-    """Every request of the connection ends with an error, oldest first; the producer then asks for the
-    leader."""
+def _break_connection(policy: ProducerPolicy, state: State, batch: int) -> tuple[State, Effects]:
+    """Every request of the connection ends with an error, oldest first; the leader is looked up again."""
+    broker = _request(state, batch).broker
     lost = [request for request in state.wire if request.broker == broker]
     state = state._replace(wire=tuple(request for request in state.wire if request.broker != broker))
     if not state.alive:
@@ -392,19 +389,32 @@ def _break_connection(policy: ProducerPolicy, state: State, broker: int) -> tupl
     return state, tuple(effects)
 
 
-def _move_leader(state: State) -> tuple[State, Effects]:
+def _move_leader(policy: ProducerPolicy, state: State, batch: int) -> tuple[State, Effects]:
     """The follower leads with the log it has; the old leader follows it and refuses whatever it is sent."""
     wire = tuple(r._replace(answer="not leader") if r.answer == "waiting" else r for r in state.wire)
-    gone = tuple(f"truncated r{batch}" for batch, _ in state.log[state.copied :])
+    gone = tuple(f"truncated r{stored}" for stored, _ in state.log[state.copied :])
     return state._replace(leader=1, wire=wire, log=state.log[: state.copied]), ("elected b1 clean", *gone)
 
 
-def _crash(policy: ProducerPolicy, state: State) -> tuple[State, Effects]:
+def _crash(policy: ProducerPolicy, state: State, batch: int) -> tuple[State, Effects]:
     """What is queued is lost; what is on the wire may still be handled, but nobody reads the answers."""
-    lost = tuple(f"lost r{batch}" for batch in state.queue if not state.outcomes[batch])
+    lost = tuple(f"lost r{queued}" for queued in state.queue)
     fence = state.epoch + 1 if policy.named and policy.idempotence else state.fence
     return state._replace(queue=(), alive=False, fence=fence), lost
 
 
 def _set(items: tuple[Any, ...], index: int, value: Any) -> tuple[Any, ...]:
     return (*items[:index], value, *items[index + 1 :])
+
+
+_STEPS: dict[str, Callable[[ProducerPolicy, State, int], tuple[State, Effects]]] = {
+    "send": _send,
+    "append": _append,
+    "fetch": _fetch,
+    "answer": _answer,
+    "lost_request": _break_connection,
+    "lost_response": _break_connection,
+    "retriable_error": _refuse_once,
+    "leader_move": _move_leader,
+    "producer_crash": _crash,
+}

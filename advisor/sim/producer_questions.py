@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise
 from typing import Any
 
-from .producer import FAULTS, Effects, Event, ProducerPolicy, State, enabled, initial, step
+from .producer import FAULTS, NO_BATCH, Effects, Event, ProducerPolicy, State, enabled, initial, step
 from .search import explore
 from .verdict import Bounds, Broken, Holds, Step, Trace, Unknown, Verdict
 
@@ -166,7 +166,7 @@ def trace_of(policy: ProducerPolicy, start: State, run: Iterable[Event]) -> Trac
 
 def _plain(event: Event) -> dict[str, Any]:
     plain: dict[str, Any] = {"name": event.name, "text": event.text()}
-    if event.batch is not None:
+    if event.batch != NO_BATCH:
         plain["record"] = f"r{event.batch}"
     return plain
 
