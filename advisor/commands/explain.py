@@ -18,10 +18,10 @@ exit codes: 0 explained, 2 nothing is called so
 """
 # The rules that no pack holds: the engine itself speaks.
 _BUILT_IN = {
-    "KA000": "The code of a rule, a check of a plugin perhaps, failed on this file. Other rules were asked all"
-    " the same; what this one would have said is not known.",
-    "KA001": "The file looks like Kafka configuration and cannot be read, so nothing in it was judged. Named on"
-    " the command line, such a file makes the exit code 2.",
+    "KA000": "The code of a rule, a check of a plugin perhaps, failed on this file. Other rules were asked"
+    " all the same; what this one would have said is not known.",
+    "KA001": "The file looks like Kafka configuration and cannot be read, so nothing in it was judged. Named"
+    " on the command line, such a file makes the exit code 2.",
 }
 
 
