@@ -20,7 +20,15 @@ if TYPE_CHECKING:
     Check = Callable[[Config], Iterable[Reason]]
     Watch = Callable[[Config], Iterable[Rewrite]]
 
-__all__ = ["Accepted", "Reason", "Rejected", "Rewrite", "looks_like_class", "would_accept", "would_accept_librdkafka"]
+__all__ = [
+    "Accepted",
+    "Reason",
+    "Rejected",
+    "Rewrite",
+    "looks_like_class",
+    "would_accept",
+    "would_accept_librdkafka",
+]
 
 # Component -> the module that knows its further checks; imported when first asked for.
 _MODULES = {
@@ -36,9 +44,7 @@ _MODULES = {
 _loaded: dict[str, tuple[tuple[Check, ...], tuple[Watch, ...]]] = {}
 
 
-def would_accept(
-    component: str, version: str | Version, config: Mapping[str, object]
-) -> Accepted | Rejected:
+def would_accept(component: str, version: str | Version, config: Mapping[str, object]) -> Accepted | Rejected:
     """The verdict of this release's own classes on `config`, complete as given."""
     resolved = resolve_version(version)
     checks, watches = _parts(component)

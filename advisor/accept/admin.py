@@ -14,7 +14,9 @@ _SERVERS, _CONTROLLERS = "bootstrap.servers", "bootstrap.controllers"
 
 def api_timeout(config: Config) -> Iterator[Reason]:
     if config.has(_API) and config.knows(_API) and config.get(_API) < config.get(_REQUEST):
-        yield Reason("cross-key", (_API, _REQUEST), f"{_API} must not be below {_REQUEST}, {config.get(_REQUEST)}")
+        yield Reason(
+            "cross-key", (_API, _REQUEST), f"{_API} must not be below {_REQUEST}, {config.get(_REQUEST)}"
+        )
 
 
 def bootstrap(config: Config) -> Iterator[Reason]:
@@ -23,7 +25,9 @@ def bootstrap(config: Config) -> Iterator[Reason]:
         return
     servers, controllers = config.get(_SERVERS), config.get(_CONTROLLERS)
     if servers and controllers:
-        yield Reason("cross-key", (_CONTROLLERS, _SERVERS), f"{_SERVERS} and {_CONTROLLERS} exclude each other")
+        yield Reason(
+            "cross-key", (_CONTROLLERS, _SERVERS), f"{_SERVERS} and {_CONTROLLERS} exclude each other"
+        )
     elif servers or controllers:
         yield from clients.addresses(config, _SERVERS if servers else _CONTROLLERS)
     else:
@@ -32,8 +36,17 @@ def bootstrap(config: Config) -> Iterator[Reason]:
 
 def api_timeout_raised(config: Config) -> Iterator[Rewrite]:
     if config.knows(_API) and not config.has(_API) and config.get(_API) < config.get(_REQUEST):
-        yield Rewrite(_API, None, str(config.get(_REQUEST)), (_REQUEST,), f"the default is raised to {_REQUEST}")
+        yield Rewrite(
+            _API, None, str(config.get(_REQUEST)), (_REQUEST,), f"the default is raised to {_REQUEST}"
+        )
 
 
-CHECKS = (clients.config_providers, api_timeout, bootstrap, clients.metrics, clients.sasl_mechanism, clients.secure_connection)
+CHECKS = (
+    clients.config_providers,
+    api_timeout,
+    bootstrap,
+    clients.metrics,
+    clients.sasl_mechanism,
+    clients.secure_connection,
+)
 REWRITES = (api_timeout_raised, clients.backoff, clients.capped_backoff)

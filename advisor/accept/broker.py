@@ -37,19 +37,26 @@ def _scaled(config: Config, *sources: tuple[str, int]) -> int:
 
 def log_times(config: Config) -> Iterator[Reason]:
     if _scaled(config, ("log.roll.ms", 1), ("log.roll.hours", _HOUR)) < 1:
-        yield Reason("range", ("log.roll.ms", "log.roll.hours"), "log.roll.ms, or log.roll.hours, must be at least 1")
+        yield Reason(
+            "range", ("log.roll.ms", "log.roll.hours"), "log.roll.ms, or log.roll.hours, must be at least 1"
+        )
     if _scaled(config, ("log.roll.jitter.ms", 1), ("log.roll.jitter.hours", _HOUR)) < 0:
         yield Reason("range", ("log.roll.jitter.ms",), "log.roll.jitter.ms must not be negative")
 
 
 def retention(config: Config) -> Iterator[Reason]:
     if _retention(config) == 0:
-        yield Reason("range", ("log.retention.ms", "log.retention.minutes", "log.retention.hours"),
-                     "the retention time must be at least 1, or negative for no limit")
+        yield Reason(
+            "range",
+            ("log.retention.ms", "log.retention.minutes", "log.retention.hours"),
+            "the retention time must be at least 1, or negative for no limit",
+        )
 
 
 def _retention(config: Config) -> int:
-    millis = _scaled(config, ("log.retention.ms", 1), ("log.retention.minutes", _MINUTE), ("log.retention.hours", _HOUR))
+    millis = _scaled(
+        config, ("log.retention.ms", 1), ("log.retention.minutes", _MINUTE), ("log.retention.hours", _HOUR)
+    )
     return -1 if millis < 0 else millis
 
 
@@ -57,7 +64,9 @@ def log_directories(config: Config) -> Iterator[Reason]:
     given = config.get("log.dirs")
     held = config.get("log.dir") if given is None else given
     if not (values.csv_list(held) if isinstance(held, str) else held):
-        yield Reason("required", ("log.dirs", "log.dir"), "log.dirs or log.dir must name at least one directory")
+        yield Reason(
+            "required", ("log.dirs", "log.dir"), "log.dirs or log.dir must name at least one directory"
+        )
 
 
 def cleaner(config: Config) -> Iterator[Reason]:
@@ -73,8 +82,11 @@ def fetch_waits(config: Config) -> Iterator[Reason]:
     wait = config.get("replica.fetch.wait.max.ms")
     for key in ("replica.socket.timeout.ms", "replica.lag.time.max.ms"):
         if wait > config.get(key) and (key != "replica.lag.time.max.ms" or config.since(2, 0)):
-            yield Reason("cross-key", (key, "replica.fetch.wait.max.ms"),
-                         f"{key} must not be below replica.fetch.wait.max.ms, {wait}")
+            yield Reason(
+                "cross-key",
+                (key, "replica.fetch.wait.max.ms"),
+                f"{key} must not be below replica.fetch.wait.max.ms, {wait}",
+            )
 
 
 def offsets_acks(config: Config) -> Iterator[Reason]:
@@ -82,18 +94,25 @@ def offsets_acks(config: Config) -> Iterator[Reason]:
     if config.knows(key):
         most = config.get("offsets.topic.replication.factor")
         if not -1 <= config.get(key) <= most:
-            yield Reason("cross-key", (key, "offsets.topic.replication.factor"), f"{key} must be from -1 to {most}")
+            yield Reason(
+                "cross-key", (key, "offsets.topic.replication.factor"), f"{key} must be from -1 to {most}"
+            )
 
 
 def codecs(config: Config) -> Iterator[Reason]:
     for key in ("offsets.topic.compression.codec", "share.coordinator.state.topic.compression.codec"):
         if config.knows(key) and not 0 <= config.get(key) <= _CODEC_ZSTD:
-            yield Reason("range", (key,), f"{key} is a number from 0 to {_CODEC_ZSTD}: none, gzip, snappy, lz4, zstd")
+            yield Reason(
+                "range", (key,), f"{key} is a number from 0 to {_CODEC_ZSTD}: none, gzip, snappy, lz4, zstd"
+            )
 
 
 def compression(config: Config) -> Iterator[Reason]:
     allowed = ("uncompressed", "zstd", "lz4", "snappy", "gzip", "producer")
-    if config.table["compression.type"].valid is None and config.get("compression.type").lower() not in allowed:
+    if (
+        config.table["compression.type"].valid is None
+        and config.get("compression.type").lower() not in allowed
+    ):
         yield Reason("enum", ("compression.type",), f"compression.type must be one of {', '.join(allowed)}")
 
 
@@ -105,9 +124,12 @@ def message_format(config: Config) -> Iterator[Reason]:
     protocol, message = "inter.broker.protocol.version", "log.message.format.version"
     if not config.knows(protocol) or not config.knows(message):
         return
-    spoken, written = protocol_version(config.get(protocol)), protocol_version(config.get(message))
+    newest = "" if config.since(2, 1) else "2.0-IV1"  # 2.0 has no list of versions in its definition
+    spoken, written = (protocol_version(config.get(key), newest) for key in (protocol, message))
     if spoken is None or written is None:
-        raise Skip
+        key = protocol if spoken is None else message
+        yield Reason("enum", (key,), f"{key}: this release knows no such version")
+        return
     if config.since(3, 3) and listeners.roles(config):
         return  # KRaft mode takes its protocol version from the cluster
     if config.since(3, 0) and rank(spoken) >= rank("3.0-IV1"):
@@ -135,14 +157,21 @@ def sasl_between_brokers(config: Config) -> Iterator[Reason]:
     if config.knows("inter.broker.protocol.version"):
         spoken = protocol_version(config.get("inter.broker.protocol.version"))
         if spoken and rank(spoken) < rank("0.10.0-IV1") and config.get(key) != "GSSAPI":
-            yield Reason("cross-key", (key, "inter.broker.protocol.version"), f"{key} can only be GSSAPI at this version")
+            yield Reason(
+                "cross-key",
+                (key, "inter.broker.protocol.version"),
+                f"{key} can only be GSSAPI at this version",
+            )
 
 
 def queued_bytes(config: Config) -> Iterator[Reason]:
     queued, request = config.get("queued.max.request.bytes"), config.get("socket.request.max.bytes")
     if 0 < queued < request:
-        yield Reason("cross-key", ("queued.max.request.bytes", "socket.request.max.bytes"),
-                     f"queued.max.request.bytes must not be below socket.request.max.bytes, {request}")
+        yield Reason(
+            "cross-key",
+            ("queued.max.request.bytes", "socket.request.max.bytes"),
+            f"queued.max.request.bytes must not be below socket.request.max.bytes, {request}",
+        )
 
 
 def connections(config: Config) -> Iterator[Reason]:
@@ -153,7 +182,9 @@ def connections(config: Config) -> Iterator[Reason]:
     elif not all(c.isascii() and (c.isalnum() or c in "-%._:") for name in overrides for c in name):
         yield Reason("format", (key,), f"{key} holds an address that is none")
     elif config.get("max.connections.per.ip") == 0 and not overrides:
-        yield Reason("cross-key", ("max.connections.per.ip", key), f"max.connections.per.ip can be 0 only with {key}")
+        yield Reason(
+            "cross-key", ("max.connections.per.ip", key), f"max.connections.per.ip can be 0 only with {key}"
+        )
 
 
 def idle_connections(config: Config) -> Iterator[Reason]:
@@ -166,8 +197,12 @@ def principal_builder(config: Config) -> Iterator[Reason]:
     key = "principal.builder.class"
     name = config.get(key)
     if config.since(3, 0) and (name is None or not classes.is_a(name, "KafkaPrincipalSerde")):
-        yield Reason("class", (key,), f"{key}: {name} must also serialise principals (KafkaPrincipalSerde)",
-                     None if name is None or classes.exists(name, config.version) else "classpath")
+        yield Reason(
+            "class",
+            (key,),
+            f"{key}: {name} must also serialise principals (KafkaPrincipalSerde)",
+            None if name is None or classes.exists(name, config.version) else "classpath",
+        )
 
 
 def authorizer(config: Config) -> Iterator[Reason]:
@@ -185,12 +220,18 @@ def remote_retention(config: Config) -> Iterator[Reason]:
         return
     total, local = config.get("log.retention.bytes"), config.get("log.local.retention.bytes")
     if total > -1 and local != -2 and (local == -1 or local > total):
-        yield Reason("cross-key", ("log.local.retention.bytes", "log.retention.bytes"),
-                     "log.local.retention.bytes must lie within log.retention.bytes")
+        yield Reason(
+            "cross-key",
+            ("log.local.retention.bytes", "log.retention.bytes"),
+            "log.local.retention.bytes must lie within log.retention.bytes",
+        )
     time, near = _retention(config), config.get("log.local.retention.ms")
     if time != -1 and near != -2 and (near == -1 or near > time):
-        yield Reason("cross-key", ("log.local.retention.ms", "log.retention.ms"),
-                     "log.local.retention.ms must lie within log.retention.ms")
+        yield Reason(
+            "cross-key",
+            ("log.local.retention.ms", "log.retention.ms"),
+            "log.local.retention.ms must lie within log.retention.ms",
+        )
 
 
 def compaction_lag(config: Config) -> Iterator[Reason]:
@@ -256,8 +297,11 @@ _ORDERED = (
     ((4, 0), "group.share.partition.max.record.locks", "group.share.max.partition.max.record.locks"),
     ((4, 0), "group.share.min.partition.max.record.locks", "group.share.partition.max.record.locks"),
     ((4, 0), "group.share.max.size", "group.share.max.share.sessions"),
-    *(((4, 0), f"group.{kind}.{low}assignment.interval.ms", f"group.{kind}.{high}assignment.interval.ms")
-      for kind in ("consumer", "share", "streams") for low, high in (("min.", "max."), ("min.", ""), ("", "max."))),
+    *(
+        ((4, 0), f"group.{kind}.{low}assignment.interval.ms", f"group.{kind}.{high}assignment.interval.ms")
+        for kind in ("consumer", "share", "streams")
+        for low, high in (("min.", "max."), ("min.", ""), ("", "max."))
+    ),
 )
 _BEAT_BELOW_SESSION = ("consumer", "share", "streams")
 
@@ -289,12 +333,12 @@ def group_bounds(config: Config) -> Iterator[Reason]:
 
 def rebalance_protocols(config: Config) -> Iterator[Reason]:
     key = "group.coordinator.rebalance.protocols"
-    if not config.knows(key) or config.since(4, 0):
+    if not config.knows(key):
         return
     listed = [name.lower() for name in config.get(key)]
     if "classic" not in listed:
         yield Reason("cross-key", (key,), f"{key} must keep classic")
-    elif "consumer" in listed and not listeners.roles(config):
+    elif "consumer" in listed and not config.since(4, 0) and not listeners.roles(config):
         yield Reason("cross-key", (key, "process.roles"), f"{key}: consumer needs KRaft mode")
 
 
@@ -326,18 +370,44 @@ def protocol_of_kraft(config: Config) -> Iterator[Reason]:
 
 
 CHECKS = (
-    clients.config_providers, *quorum.CHECKS, protocol_of_kraft, group_assignors, log_times, retention, log_directories, cleaner, fetch_waits, offsets_acks, codecs, compression,
-    listeners.check, listeners.control_plane, message_format, sasl_between_brokers, queued_bytes, connections,
-    idle_connections, principal_builder, authorizer, remote_retention, compaction_lag, early_listeners, cordoned,
-    group_bounds, rebalance_protocols,
+    clients.config_providers,
+    *quorum.CHECKS,
+    protocol_of_kraft,
+    group_assignors,
+    log_times,
+    retention,
+    log_directories,
+    cleaner,
+    fetch_waits,
+    offsets_acks,
+    codecs,
+    compression,
+    listeners.check,
+    listeners.control_plane,
+    message_format,
+    sasl_between_brokers,
+    queued_bytes,
+    connections,
+    idle_connections,
+    principal_builder,
+    authorizer,
+    remote_retention,
+    compaction_lag,
+    early_listeners,
+    cordoned,
+    group_bounds,
+    rebalance_protocols,
 )
 
 
 def precedence(config: Config) -> Iterator[Rewrite]:
     """Of several units for one thing the finest wins; the others are not read."""
-    for family in (("log.retention.ms", "log.retention.minutes", "log.retention.hours"),
-                   ("log.roll.ms", "log.roll.hours"), ("log.roll.jitter.ms", "log.roll.jitter.hours"),
-                   ("log.dirs", "log.dir")):
+    for family in (
+        ("log.retention.ms", "log.retention.minutes", "log.retention.hours"),
+        ("log.roll.ms", "log.roll.hours"),
+        ("log.roll.jitter.ms", "log.roll.jitter.hours"),
+        ("log.dirs", "log.dir"),
+    ):
         given = [key for key in family if config.has(key)]
         for loser in given[1:]:
             yield Rewrite(loser, config.text(loser), None, (given[0],), f"{given[0]} is set too and wins")
@@ -357,8 +427,13 @@ def format_ignored(config: Config) -> Iterator[Rewrite]:
     if config.knows(key) and config.has(key) and config.since(3, 0):
         spoken = protocol_version(config.get("inter.broker.protocol.version"))
         if spoken is not None and rank(spoken) >= rank("3.0-IV1"):
-            yield Rewrite(key, config.text(key), None, ("inter.broker.protocol.version",),
-                          "from protocol version 3.0 on it is not read")
+            yield Rewrite(
+                key,
+                config.text(key),
+                None,
+                ("inter.broker.protocol.version",),
+                "from protocol version 3.0 on it is not read",
+            )
 
 
 REWRITES = (precedence, unlimited_retention, format_ignored)

@@ -11,14 +11,34 @@ from advisor.catalog import Version, edit_distance
 # A plain JVM has thousands more; these are the ones that turn up in configurations by mistake.
 _JDK = frozenset(
     "java.lang." + name
-    for name in ("String", "Object", "Integer", "Long", "Boolean", "Double", "Short", "Class", "Thread", "Exception")
+    for name in (
+        "String",
+        "Object",
+        "Integer",
+        "Long",
+        "Boolean",
+        "Double",
+        "Short",
+        "Class",
+        "Thread",
+        "Exception",
+    )
 ) | frozenset(
     "java.util." + name
     for name in ("ArrayList", "HashMap", "List", "Map", "Properties", "LinkedList", "HashSet", "UUID", "Date")
 )
 _JDK_BARE = frozenset(
-    ("java.lang.Integer", "java.lang.Long", "java.lang.Boolean", "java.lang.Double", "java.lang.Short",
-     "java.lang.Class", "java.util.UUID", "java.util.List", "java.util.Map")
+    (
+        "java.lang.Integer",
+        "java.lang.Long",
+        "java.lang.Boolean",
+        "java.lang.Double",
+        "java.lang.Short",
+        "java.lang.Class",
+        "java.util.UUID",
+        "java.util.List",
+        "java.util.Map",
+    )
 )  # no constructor without arguments
 
 _data: dict[str, Any] = {}

@@ -26,7 +26,9 @@ def addresses(config: Config, key: str = "bootstrap.servers") -> Iterator[Reason
             continue
         match = pattern.fullmatch(address)
         if match is None:
-            yield Reason("format", (key,), f"{key}: an address must read host:port, {config.shown(key)} does not")
+            yield Reason(
+                "format", (key,), f"{key}: an address must read host:port, {config.shown(key)} does not"
+            )
             return
         port = values.parse_integer(match.group(2), values.INT)
         if port is None or port > PORT_MAX:
@@ -34,8 +36,9 @@ def addresses(config: Config, key: str = "bootstrap.servers") -> Iterator[Reason
             return
         usable = usable or resolvable(match.group(1))
     if not usable:
-        yield Reason("required" if not listed else "format", (key,),
-                     f"{key}: at least one host:port address is needed")
+        yield Reason(
+            "required" if not listed else "format", (key,), f"{key}: at least one host:port address is needed"
+        )
 
 
 def strict_addresses(config: Config) -> bool:
@@ -119,7 +122,9 @@ def secure_connection(config: Config) -> Iterator[Reason]:
     """What building the first network channel checks."""
     protocol = config.get("security.protocol").upper()
     if protocol not in _PROTOCOLS:
-        yield Reason("enum", ("security.protocol",), f"security.protocol must be one of {', '.join(_PROTOCOLS)}")
+        yield Reason(
+            "enum", ("security.protocol",), f"security.protocol must be one of {', '.join(_PROTOCOLS)}"
+        )
         return
     if protocol.startswith("SASL"):
         yield from security.sasl_client(config)
@@ -131,8 +136,11 @@ def sasl_mechanism(config: Config) -> Iterator[Reason]:
     if not config.since(3, 3):
         return
     if config.get("security.protocol").upper().startswith("SASL") and not config.get("sasl.mechanism"):
-        yield Reason("cross-key", ("sasl.mechanism", "security.protocol"),
-                     "sasl.mechanism must be set while security.protocol asks for SASL")
+        yield Reason(
+            "cross-key",
+            ("sasl.mechanism", "security.protocol"),
+            "sasl.mechanism must be set while security.protocol asks for SASL",
+        )
 
 
 def backoff(config: Config) -> Iterator[Rewrite]:
@@ -140,14 +148,21 @@ def backoff(config: Config) -> Iterator[Rewrite]:
         value = config.get("reconnect.backoff.ms")
         default = config.table["reconnect.backoff.max.ms"].default
         if value != default:
-            yield Rewrite("reconnect.backoff.max.ms", None, str(value), ("reconnect.backoff.ms",),
-                          "set alone, reconnect.backoff.ms is the maximum too: the wait does not grow")
+            yield Rewrite(
+                "reconnect.backoff.max.ms",
+                None,
+                str(value),
+                ("reconnect.backoff.ms",),
+                "set alone, reconnect.backoff.ms is the maximum too: the wait does not grow",
+            )
 
 
 def capped_backoff(config: Config) -> Iterator[Rewrite]:
     """From 3.7 a first wait above the maximum is cut to the maximum."""
-    for first, most in (("retry.backoff.ms", "retry.backoff.max.ms"),
-                        ("socket.connection.setup.timeout.ms", "socket.connection.setup.timeout.max.ms")):
+    for first, most in (
+        ("retry.backoff.ms", "retry.backoff.max.ms"),
+        ("socket.connection.setup.timeout.ms", "socket.connection.setup.timeout.max.ms"),
+    ):
         if not config.knows(most) or not config.knows("retry.backoff.max.ms"):
             continue
         try:
@@ -155,5 +170,10 @@ def capped_backoff(config: Config) -> Iterator[Rewrite]:
         except Skip:
             continue
         if wait > limit:
-            yield Rewrite(first, str(wait) if config.has(first) else None, str(limit), (most,),
-                          f"{first} is above {most}, which is used instead and never grows")
+            yield Rewrite(
+                first,
+                str(wait) if config.has(first) else None,
+                str(limit),
+                (most,),
+                f"{first} is above {most}, which is used instead and never grows",
+            )

@@ -12,7 +12,13 @@ _SIZE, _SIGN = "inter.worker.key.size", "inter.worker.signature.algorithm"
 _KEY, _VERIFY = "inter.worker.key.generation.algorithm", "inter.worker.verification.algorithms"
 
 # Sizes in bits that the JVM's key generators take, by the algorithm's lower-case name.
-_EXACT = {"aes": (128, 192, 256), "des": (56,), "desede": (112, 168), "tripledes": (112, 168), "chacha20": (256,)}
+_EXACT = {
+    "aes": (128, 192, 256),
+    "des": (56,),
+    "desede": (112, 168),
+    "tripledes": (112, 168),
+    "chacha20": (256,),
+}
 _BETWEEN = {"rc2": (40, 1024), "rc4": (40, 1024), "arcfour": (40, 1024), "blowfish": (32, 448)}
 _HMAC_LEAST = 40
 

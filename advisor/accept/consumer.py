@@ -10,7 +10,11 @@ from .results import Reason, Rewrite
 from .values import is_blank
 
 _GROUP, _INSTANCE, _COMMIT = "group.id", "group.instance.id", "enable.auto.commit"
-_SESSION, _HEARTBEAT, _STRATEGY = "session.timeout.ms", "heartbeat.interval.ms", "partition.assignment.strategy"
+_SESSION, _HEARTBEAT, _STRATEGY = (
+    "session.timeout.ms",
+    "heartbeat.interval.ms",
+    "partition.assignment.strategy",
+)
 _PROTOCOL, _REMOTE = "group.protocol", "group.remote.assignor"
 _SHARE = ("share.acknowledgement.mode", "share.acquire.mode")
 _INSTANCE_MAX = 249
@@ -33,9 +37,15 @@ def instance_id(config: Config) -> Iterator[Reason]:
     if name is None:
         return
     if name in ("", ".", "..") or len(name) > _INSTANCE_MAX:
-        yield Reason("format", (_INSTANCE,), f"{_INSTANCE} must not be empty, . or .., nor longer than {_INSTANCE_MAX} characters")
+        yield Reason(
+            "format",
+            (_INSTANCE,),
+            f"{_INSTANCE} must not be empty, . or .., nor longer than {_INSTANCE_MAX} characters",
+        )
     elif not all(c.isascii() and (c.isalnum() or c in "._-") for c in name):
-        yield Reason("format", (_INSTANCE,), f"{_INSTANCE} may hold letters, digits, dot, underscore and hyphen only")
+        yield Reason(
+            "format", (_INSTANCE,), f"{_INSTANCE} may hold letters, digits, dot, underscore and hyphen only"
+        )
 
 
 def commit_without_group(config: Config) -> Iterator[Reason]:
@@ -51,7 +61,7 @@ def protocol_conflicts(config: Config) -> Iterator[Reason]:
     if config.since(4, 0):
         refused = (_STRATEGY, _HEARTBEAT, _SESSION, *_SHARE) if modern else (_REMOTE, *_SHARE)
     else:
-        refused = () if modern else (_REMOTE,)
+        refused = (_REMOTE,) if config.since(3, 9) and not modern else ()
     for key in refused:
         given = config.text(key) if config.knows(key) else None
         if given is not None and not is_blank(given):
@@ -71,7 +81,7 @@ def heartbeat(config: Config) -> Iterator[Reason]:
     beat, session = config.get(_HEARTBEAT), config.get(_SESSION)
     if beat >= session:
         yield Reason("cross-key", (_HEARTBEAT, _SESSION), f"{_HEARTBEAT} must be below {_SESSION}, {session}")
-    elif beat < 0:
+    elif beat < 0 and config.since(2, 1):
         yield Reason("range", (_HEARTBEAT,), f"{_HEARTBEAT} must not be negative")
 
 
@@ -118,13 +128,24 @@ def ignored_by_protocol(config: Config) -> Iterator[Rewrite]:
     if config.knows(_PROTOCOL) and not config.since(4, 0) and _modern(config):
         for key in (_SESSION, _HEARTBEAT, _STRATEGY):
             if config.has(key):
-                yield Rewrite(key, config.text(key), None, (_PROTOCOL,), "the broker decides it under this protocol")
+                yield Rewrite(
+                    key, config.text(key), None, (_PROTOCOL,), "the broker decides it under this protocol"
+                )
 
 
 # What ConsumerConfig itself checks; Streams stops here for its consumers.
 CONFIG_CHECKS = (clients.config_providers, clients.sasl_mechanism, commit_without_group, protocol_conflicts)
 CHECKS = (
-    *CONFIG_CHECKS, instance_id, empty_group, heartbeat, assignors, key_deserializer, value_deserializer, interceptors,
-    clients.metrics, clients.addresses, clients.secure_connection,
+    *CONFIG_CHECKS,
+    instance_id,
+    empty_group,
+    heartbeat,
+    assignors,
+    key_deserializer,
+    value_deserializer,
+    interceptors,
+    clients.metrics,
+    clients.addresses,
+    clients.secure_connection,
 )
 REWRITES = (commit_off, ignored_by_protocol, clients.backoff, clients.capped_backoff)

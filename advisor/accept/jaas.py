@@ -95,7 +95,7 @@ def _number(text: str, at: int) -> tuple[int, _Token]:
         if at >= end or text[at] not in "0123456789.":
             return at, _Token("-", None)
     dotted = False
-    while at < end and (text[at].isdigit() and text[at].isascii() or (text[at] == "." and not dotted)):
+    while at < end and ((text[at].isdigit() and text[at].isascii()) or (text[at] == "." and not dotted)):
         dotted = dotted or text[at] == "."
         at += 1
     return (at, _Token("number", None)) if at > start else (at + 1, _Token(text[start], None))
@@ -111,7 +111,11 @@ def _quoted(text: str, at: int) -> tuple[int, str]:
             letter = text[at]
             if letter in "01234567":
                 digits = letter
-                while len(digits) < (3 if digits[0] <= "3" else 2) and at + 1 < end and text[at + 1] in "01234567":
+                while (
+                    len(digits) < (3 if digits[0] <= "3" else 2)
+                    and at + 1 < end
+                    and text[at + 1] in "01234567"
+                ):
                     at += 1
                     digits += text[at]
                 parts.append(chr(int(digits, 8)))

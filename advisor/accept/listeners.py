@@ -15,7 +15,10 @@ PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 _ENDPOINT = re.compile(r"(.*)://\[?([0-9a-zA-Z\-%._:]*)\]?:(-?[0-9]+)")
 _MAP, _LISTENERS, _ADVERTISED = "listener.security.protocol.map", "listeners", "advertised.listeners"
 _CONTROLLERS, _INTER_BROKER, _INTER_PROTOCOL = (
-    "controller.listener.names", "inter.broker.listener.name", "security.inter.broker.protocol")
+    "controller.listener.names",
+    "inter.broker.listener.name",
+    "security.inter.broker.protocol",
+)
 _CONTROL_PLANE = "control.plane.listener.name"
 _ANY = "0.0.0.0"
 
@@ -102,7 +105,9 @@ def _endpoints(config: Config, key: str, entries: list[str], distinct_ports: boo
             raise Refused(Reason("format", (key,), f"{key}: an entry reads NAME://host:port"))
         name = match.group(1).upper()
         if name not in protocols:
-            raise Refused(Reason("cross-key", (key, _MAP), f"{key}: {name} has no security protocol in {_MAP}"))
+            raise Refused(
+                Reason("cross-key", (key, _MAP), f"{key}: {name} has no security protocol in {_MAP}")
+            )
         found.append(Endpoint(name, match.group(2) or None, port))
     if len({endpoint.name for endpoint in found}) != len(found):
         raise Refused(Reason("format", (key,), f"{key}: each listener needs a name of its own"))
@@ -127,7 +132,9 @@ def _distinct_ports(config: Config, key: str, found: list[Endpoint]) -> None:
 
 def _is_ipv4(host: str) -> bool:
     parts = host.split(".")
-    return len(parts) == 4 and all(p.isdigit() and p.isascii() and len(p) <= 3 and int(p) < 256 for p in parts)
+    return len(parts) == 4 and all(
+        p.isdigit() and p.isascii() and len(p) <= 3 and int(p) < 256 for p in parts
+    )
 
 
 def listening(config: Config) -> list[Endpoint]:
@@ -166,7 +173,9 @@ def advertised_by_controller(config: Config) -> list[Endpoint]:
                 found.append(endpoint)
                 break
         else:
-            found += [e._replace(host=None if e.host == _ANY else e.host) for e in own if e.name == name.upper()][:1]
+            found += [
+                e._replace(host=None if e.host == _ANY else e.host) for e in own if e.name == name.upper()
+            ][:1]
     return found
 
 
@@ -205,17 +214,30 @@ def _check(config: Config) -> Iterator[Reason]:
     kraft = roles(config)
     if not kraft or "broker" in kraft:
         if not offered:
-            yield Reason("cross-key", (_LISTENERS, _CONTROLLERS), "no listener is left for clients: all are the controller's")
+            yield Reason(
+                "cross-key",
+                (_LISTENERS, _CONTROLLERS),
+                "no listener is left for clients: all are the controller's",
+            )
         elif inter not in offered:
             key = _INTER_BROKER if config.has(_INTER_BROKER) else _INTER_PROTOCOL
-            yield Reason("cross-key", (_ADVERTISED if config.has(_ADVERTISED) else _LISTENERS, key),
-                         f"brokers talk over {inter}, which must be among the advertised listeners {_join(offered)}")
+            yield Reason(
+                "cross-key",
+                (_ADVERTISED if config.has(_ADVERTISED) else _LISTENERS, key),
+                f"brokers talk over {inter}, which must be among the advertised listeners {_join(offered)}",
+            )
         if not offered <= own:
-            yield Reason("cross-key", (_ADVERTISED, _LISTENERS),
-                         f"{_ADVERTISED} may name only what {_LISTENERS} has: {_join(own)}")
+            yield Reason(
+                "cross-key",
+                (_ADVERTISED, _LISTENERS),
+                f"{_ADVERTISED} may name only what {_LISTENERS} has: {_join(own)}",
+            )
     if any(endpoint.host == _ANY for endpoint in advertised):
-        yield Reason("format", (_ADVERTISED if config.has(_ADVERTISED) else _LISTENERS,),
-                     f"{_ANY} cannot be advertised: clients could not reach it; set {_ADVERTISED}")
+        yield Reason(
+            "format",
+            (_ADVERTISED if config.has(_ADVERTISED) else _LISTENERS,),
+            f"{_ANY} cannot be advertised: clients could not reach it; set {_ADVERTISED}",
+        )
     if config.since(3, 9) and any(endpoint.host == _ANY for endpoint in advertised_by_controller(config)):
         yield Reason("format", (_ADVERTISED,), f"{_ANY} cannot be advertised for a controller")
 
@@ -227,16 +249,23 @@ def control_plane(config: Config) -> Iterator[Reason]:
     if name is None:
         return
     if config.since(3, 0) and roles(config):
-        yield Reason("cross-key", (_CONTROL_PLANE, "process.roles"), f"{_CONTROL_PLANE} does not exist in KRaft mode")
+        yield Reason(
+            "cross-key", (_CONTROL_PLANE, "process.roles"), f"{_CONTROL_PLANE} does not exist in KRaft mode"
+        )
         return
     try:
         if name.upper() not in protocol_map(config):
             yield Reason("cross-key", (_CONTROL_PLANE, _MAP), f"{_CONTROL_PLANE}: {name} is not in {_MAP}")
         elif name.upper() not in {e.name for e in advertised_by_broker(config)}:
-            yield Reason("cross-key", (_CONTROL_PLANE, _ADVERTISED), f"{_CONTROL_PLANE} must be an advertised listener")
+            yield Reason(
+                "cross-key", (_CONTROL_PLANE, _ADVERTISED), f"{_CONTROL_PLANE} must be an advertised listener"
+            )
         elif name.upper() == inter_broker(config)[0]:
-            yield Reason("cross-key", (_CONTROL_PLANE, _INTER_BROKER),
-                         f"{_CONTROL_PLANE} must differ from the listener among brokers")
+            yield Reason(
+                "cross-key",
+                (_CONTROL_PLANE, _INTER_BROKER),
+                f"{_CONTROL_PLANE} must differ from the listener among brokers",
+            )
     except Refused:
         raise Skip from None
 

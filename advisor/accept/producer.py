@@ -31,7 +31,8 @@ def idempotence(config: Config) -> Iterator[Reason]:
         asked = config.get(_IDEMPOTENCE) or (config.has(_TRANSACTION) and not config.has(_IDEMPOTENCE))
         if not asked:
             return
-    if asked and config.get(_RETRIES) == 0:
+    # In 2.0 retries was 0 by default, which idempotence raised.
+    if asked and config.has(_RETRIES) and config.get(_RETRIES) == 0:
         yield Reason("cross-key", (_RETRIES, _IDEMPOTENCE), "idempotence needs retries above 0")
     if asked and (config.since(3, 0) or config.has(_ACKS)) and not _acks_all(config):
         yield Reason("cross-key", (_ACKS, _IDEMPOTENCE), "idempotence needs acks=all")
@@ -61,24 +62,34 @@ def transactions(config: Config) -> Iterator[Reason]:
     if config.since(3, 0):
         causes = _gives_way(config)
         if causes or not config.get(_IDEMPOTENCE):
-            yield Reason("cross-key", (_TRANSACTION, *(causes or (_IDEMPOTENCE,))),
-                         "transactional.id needs idempotence, which these settings switch off")
+            yield Reason(
+                "cross-key",
+                (_TRANSACTION, *(causes or (_IDEMPOTENCE,))),
+                "transactional.id needs idempotence, which these settings switch off",
+            )
     elif config.has(_IDEMPOTENCE) and not config.get(_IDEMPOTENCE):
-        yield Reason("cross-key", (_TRANSACTION, _IDEMPOTENCE), "transactional.id needs enable.idempotence=true")
+        yield Reason(
+            "cross-key", (_TRANSACTION, _IDEMPOTENCE), "transactional.id needs enable.idempotence=true"
+        )
 
 
 def two_phase_commit(config: Config) -> Iterator[Reason]:
     key = "transaction.two.phase.commit.enable"
     if config.knows(key) and config.get(key) and config.has("transaction.timeout.ms"):
-        yield Reason("cross-key", ("transaction.timeout.ms", key), f"transaction.timeout.ms is refused with {key}=true")
+        yield Reason(
+            "cross-key", ("transaction.timeout.ms", key), f"transaction.timeout.ms is refused with {key}=true"
+        )
 
 
 def delivery_timeout(config: Config) -> Iterator[Reason]:
     if config.has(_DELIVERY) and config.knows(_DELIVERY):
         needed = _least_delivery(config)
         if config.get(_DELIVERY) < needed:
-            yield Reason("cross-key", (_DELIVERY, _LINGER, _REQUEST),
-                         f"{_DELIVERY} must be at least {_LINGER} + {_REQUEST} = {needed}")
+            yield Reason(
+                "cross-key",
+                (_DELIVERY, _LINGER, _REQUEST),
+                f"{_DELIVERY} must be at least {_LINGER} + {_REQUEST} = {needed}",
+            )
 
 
 def _least_delivery(config: Config) -> int:
@@ -87,7 +98,9 @@ def _least_delivery(config: Config) -> int:
 
 def compression(config: Config) -> Iterator[Reason]:
     if config.get("compression.type") not in _COMPRESSIONS:
-        yield Reason("enum", ("compression.type",), f"compression.type must be one of {', '.join(_COMPRESSIONS)}")
+        yield Reason(
+            "enum", ("compression.type",), f"compression.type must be one of {', '.join(_COMPRESSIONS)}"
+        )
 
 
 def serializers(config: Config) -> Iterator[Reason]:
@@ -109,26 +122,40 @@ def interceptors(config: Config) -> Iterator[Reason]:
 def idempotence_off(config: Config) -> Iterator[Rewrite]:
     causes = _gives_way(config)
     if causes:
-        yield Rewrite(_IDEMPOTENCE, None, "false", causes,
-                      "idempotence, on by default, is switched off without an error: retries can store a record twice")
+        yield Rewrite(
+            _IDEMPOTENCE,
+            None,
+            "false",
+            causes,
+            "idempotence, on by default, is switched off without an error: retries can store a record twice",
+        )
 
 
 def idempotence_on(config: Config) -> Iterator[Rewrite]:
     if not config.since(3, 0):
         if config.has(_TRANSACTION) and not config.has(_IDEMPOTENCE):
-            yield Rewrite(_IDEMPOTENCE, None, "true", (_TRANSACTION,), "transactional.id switches idempotence on")
+            yield Rewrite(
+                _IDEMPOTENCE, None, "true", (_TRANSACTION,), "transactional.id switches idempotence on"
+            )
         elif not (config.has(_IDEMPOTENCE) and config.get(_IDEMPOTENCE)):
             return
         if not config.has(_ACKS):
-            yield Rewrite(_ACKS, None, "all", (_IDEMPOTENCE,), "idempotence raises acks from its default 1 to all")
+            yield Rewrite(
+                _ACKS, None, "all", (_IDEMPOTENCE,), "idempotence raises acks from its default 1 to all"
+            )
 
 
 def delivery_raised(config: Config) -> Iterator[Rewrite]:
     if config.knows(_DELIVERY) and not config.has(_DELIVERY):
         needed = _least_delivery(config)
         if config.get(_DELIVERY) < needed:
-            yield Rewrite(_DELIVERY, None, str(needed), (_LINGER, _REQUEST),
-                          f"the default is raised to {_LINGER} + {_REQUEST}")
+            yield Rewrite(
+                _DELIVERY,
+                None,
+                str(needed),
+                (_LINGER, _REQUEST),
+                f"the default is raised to {_LINGER} + {_REQUEST}",
+            )
 
 
 def batching_off(config: Config) -> Iterator[Rewrite]:
@@ -140,18 +167,38 @@ def keys_ignored(config: Config) -> Iterator[Rewrite]:
     """A partitioner of one's own switches the built-in one's settings off (3.3 on)."""
     if config.get("partitioner.class") is None:
         return
-    for key in ("partitioner.ignore.keys", "partitioner.adaptive.partitioning.enable",
-                "partitioner.availability.timeout.ms"):
+    for key in (
+        "partitioner.ignore.keys",
+        "partitioner.adaptive.partitioning.enable",
+        "partitioner.availability.timeout.ms",
+    ):
         given = config.text(key)
         if config.knows(key) and given is not None:
             yield Rewrite(key, given, None, ("partitioner.class",), "only the built-in partitioner reads it")
 
 
 CHECKS = (
-    clients.config_providers, idempotence, transactions, two_phase_commit, delivery_timeout, compression, serializers, value_serializer,
-    partitioner, interceptors, clients.metrics, clients.addresses, clients.sasl_mechanism, clients.secure_connection,
+    clients.config_providers,
+    idempotence,
+    transactions,
+    two_phase_commit,
+    delivery_timeout,
+    compression,
+    serializers,
+    value_serializer,
+    partitioner,
+    interceptors,
+    clients.metrics,
+    clients.addresses,
+    clients.sasl_mechanism,
+    clients.secure_connection,
 )
 REWRITES = (
-    idempotence_off, idempotence_on, delivery_raised, batching_off, keys_ignored, clients.backoff,
+    idempotence_off,
+    idempotence_on,
+    delivery_raised,
+    batching_off,
+    keys_ignored,
+    clients.backoff,
     clients.capped_backoff,
 )

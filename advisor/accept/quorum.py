@@ -10,7 +10,11 @@ from .definition import Config, Skip
 from .listeners import Refused, advertised_by_controller, controller_names, listening, protocol_map, roles
 from .results import Reason
 
-_ROLES, _VOTERS, _BOOTSTRAP = "process.roles", "controller.quorum.voters", "controller.quorum.bootstrap.servers"
+_ROLES, _VOTERS, _BOOTSTRAP = (
+    "process.roles",
+    "controller.quorum.voters",
+    "controller.quorum.bootstrap.servers",
+)
 _NODE, _BROKER, _NAMES = "node.id", "broker.id", "controller.listener.names"
 
 
@@ -57,8 +61,11 @@ def ids(config: Config) -> Iterator[Reason]:
     elif config.get("broker.id.generation.enable"):
         most = config.get("reserved.broker.max.id")
         if not -1 <= broker <= most:
-            yield Reason("range", (_BROKER, "reserved.broker.max.id"),
-                         f"{_BROKER} must be from -1 to reserved.broker.max.id, {most}, while ids can be generated")
+            yield Reason(
+                "range",
+                (_BROKER, "reserved.broker.max.id"),
+                f"{_BROKER} must be from -1 to reserved.broker.max.id, {most}, while ids can be generated",
+            )
     elif broker < 0:
         yield Reason("range", (_BROKER,), f"{_BROKER} must not be negative while ids are not generated")
 
@@ -75,7 +82,9 @@ def zookeeper(config: Config) -> Iterator[Reason]:
         return
     if config.get("zookeeper.connect") is None:
         yield Reason("required", ("zookeeper.connect", _ROLES), f"zookeeper.connect or {_ROLES} must be set")
-    migrating = config.knows("zookeeper.metadata.migration.enable") and config.get("zookeeper.metadata.migration.enable")
+    migrating = config.knows("zookeeper.metadata.migration.enable") and config.get(
+        "zookeeper.metadata.migration.enable"
+    )
     if config.since(3, 1) and not migrating and controller_names(config):
         yield Reason("cross-key", (_NAMES, _ROLES), f"{_NAMES} must be empty outside KRaft mode")
 
@@ -98,7 +107,9 @@ def migration(config: Config) -> Iterator[Reason]:
 
     spoken = protocol_version(config.get("inter.broker.protocol.version"))
     if spoken is not None and rank(spoken) < rank("3.4-IV0"):
-        yield Reason("cross-key", ("inter.broker.protocol.version", key), f"{key} needs protocol version 3.4 or newer")
+        yield Reason(
+            "cross-key", ("inter.broker.protocol.version", key), f"{key} needs protocol version 3.4 or newer"
+        )
 
 
 def _quorum(config: Config) -> bool:
@@ -142,23 +153,37 @@ def _controller_listeners(config: Config, kraft: frozenset[str]) -> Iterator[Rea
         if not names:
             yield Reason("required", (_NAMES, _ROLES), f"a broker in KRaft mode needs {_NAMES}")
         if any(name in listed for name in names):
-            yield Reason("cross-key", (_NAMES, "listeners"), f"a mere broker must not listen on what {_NAMES} names")
+            yield Reason(
+                "cross-key", (_NAMES, "listeners"), f"a mere broker must not listen on what {_NAMES} names"
+            )
         known = protocol_map(config)
         for name in names:
             if name.upper() not in known:
-                yield Reason("cross-key", (_NAMES, "listener.security.protocol.map"),
-                             f"{_NAMES}: {name} has no security protocol")
+                yield Reason(
+                    "cross-key",
+                    (_NAMES, "listener.security.protocol.map"),
+                    f"{_NAMES}: {name} has no security protocol",
+                )
         return
     advertised = advertised_by_controller(config)
     if "broker" not in kraft:
         if len(advertised) != len(own):
-            yield Reason("cross-key", ("listeners", _NAMES), f"a mere controller may listen only on what {_NAMES} names")
+            yield Reason(
+                "cross-key",
+                ("listeners", _NAMES),
+                f"a mere controller may listen only on what {_NAMES} names",
+            )
         if not config.since(3, 9) and config.get("advertised.listeners") is not None:
-            yield Reason("cross-key", ("advertised.listeners", _ROLES), "a mere controller has no advertised.listeners")
+            yield Reason(
+                "cross-key", ("advertised.listeners", _ROLES), "a mere controller has no advertised.listeners"
+            )
         inter = config.get("inter.broker.listener.name")
         if config.since(4, 0) and inter is not None and inter.upper() in names:
-            yield Reason("cross-key", (_NAMES, "inter.broker.listener.name"),
-                         f"{_NAMES} must not hold the listener among brokers")
+            yield Reason(
+                "cross-key",
+                (_NAMES, "inter.broker.listener.name"),
+                f"{_NAMES} must not hold the listener among brokers",
+            )
     if not advertised:
         yield Reason("cross-key", (_NAMES, "listeners"), f"a controller must listen on what {_NAMES} names")
     elif not all(name in listed for name in names):
@@ -171,5 +196,14 @@ def auto_join(config: Config) -> Iterator[Reason]:
         yield Reason("cross-key", (key, _ROLES), f"{key} is for controllers")
 
 
-CHECKS = (voters_readable, bootstrap_readable, ids, duplicate_roles, zookeeper, migration, check, controller_listeners,
-          auto_join)
+CHECKS = (
+    voters_readable,
+    bootstrap_readable,
+    ids,
+    duplicate_roles,
+    zookeeper,
+    migration,
+    check,
+    controller_listeners,
+    auto_join,
+)

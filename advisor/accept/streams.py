@@ -11,7 +11,11 @@ from . import admin, clients, consumer, producer, values
 from .definition import Config, Skip, definition_reasons
 from .results import Reason, Rewrite
 
-_GUARANTEE, _COMMIT, _IN_FLIGHT = "processing.guarantee", "commit.interval.ms", "max.in.flight.requests.per.connection"
+_GUARANTEE, _COMMIT, _IN_FLIGHT = (
+    "processing.guarantee",
+    "commit.interval.ms",
+    "max.in.flight.requests.per.connection",
+)
 _TRANSACTION_TIMEOUT = "producer.transaction.timeout.ms"
 _TAGS, _TAG_PREFIX = "rack.aware.assignment.tags", "client.tag."
 _TAGS_MAX, _TAG_KEY_MAX, _TAG_VALUE_MAX = 5, 20, 30
@@ -20,7 +24,11 @@ _EOS_COMMIT_MS, _EOS_TIMEOUT_MS = 100, 10_000
 
 # What Streams sets on its clients unless the user does, and what it does not let the user set.
 _PRODUCER = {"linger.ms": "100"}
-_PRODUCER_EOS = {"enable.idempotence": "true", "delivery.timeout.ms": "2147483647", "transaction.timeout.ms": "10000"}
+_PRODUCER_EOS = {
+    "enable.idempotence": "true",
+    "delivery.timeout.ms": "2147483647",
+    "transaction.timeout.ms": "10000",
+}
 _CONSUMER = {"auto.offset.reset": "earliest", "enable.auto.commit": "false", "max.poll.records": "1000"}
 
 
@@ -33,7 +41,9 @@ def _for_client(config: Config, client: str, *prefixes: str) -> dict[str, Any]:
     known = keys(client, config.version)
     found = {key: value for key, value in config.raw.items() if key in known}
     for prefix in prefixes:
-        found.update((key[len(prefix) :], value) for key, value in config.raw.items() if key.startswith(prefix))
+        found.update(
+            (key[len(prefix) :], value) for key, value in config.raw.items() if key.startswith(prefix)
+        )
     return found
 
 
@@ -82,7 +92,9 @@ def embedded_consumer(config: Config) -> Iterator[Reason]:
     if _exactly_once(config):
         given.pop("isolation.level", None)
     raw: dict[str, Any] = {**_CONSUMER, **given}
-    raw.update({"bootstrap.servers": config.raw.get("bootstrap.servers", ""), "group.id": "x", "client.id": "x"})
+    raw.update(
+        {"bootstrap.servers": config.raw.get("bootstrap.servers", ""), "group.id": "x", "client.id": "x"}
+    )
     raw.pop("partition.assignment.strategy", None)
     if "group.instance.id" in raw and isinstance(raw["group.instance.id"], str):
         raw["group.instance.id"] += "-0"  # each thread gets a member id of its own
@@ -99,7 +111,9 @@ def in_flight(config: Config) -> Iterator[Reason]:
     if given is not None:
         number = values.parse_integer(values.trim(given), values.INT)
         if number is None or number > _IN_FLIGHT_MAX:
-            yield Reason("cross-key", (key, _GUARANTEE), f"exactly-once needs {_IN_FLIGHT} of at most {_IN_FLIGHT_MAX}")
+            yield Reason(
+                "cross-key", (key, _GUARANTEE), f"exactly-once needs {_IN_FLIGHT} of at most {_IN_FLIGHT_MAX}"
+            )
 
 
 def transaction_timeout(config: Config) -> Iterator[Reason]:
@@ -111,8 +125,11 @@ def transaction_timeout(config: Config) -> Iterator[Reason]:
     if timeout is None:
         yield Reason("type", (_TRANSACTION_TIMEOUT,), f"{_TRANSACTION_TIMEOUT}: expected a 32-bit integer")
     elif timeout < interval:
-        yield Reason("cross-key", (_COMMIT, _TRANSACTION_TIMEOUT),
-                     f"{_COMMIT} must not be above the transaction timeout, {timeout}: each would expire")
+        yield Reason(
+            "cross-key",
+            (_COMMIT, _TRANSACTION_TIMEOUT),
+            f"{_COMMIT} must not be above the transaction timeout, {timeout}: each would expire",
+        )
 
 
 def segment_fits_batch(config: Config) -> Iterator[Reason]:
@@ -123,14 +140,21 @@ def segment_fits_batch(config: Config) -> Iterator[Reason]:
         return
     sizes = [values.parse_integer(text, values.INT) for text in (segment, batch)]
     if sizes[0] is None or sizes[1] is None or sizes[0] < sizes[1]:
-        yield Reason("cross-key", ("topic.segment.bytes", key), "topic.segment.bytes must hold the producer's batch.size")
+        yield Reason(
+            "cross-key",
+            ("topic.segment.bytes", key),
+            "topic.segment.bytes must hold the producer's batch.size",
+        )
 
 
 def rack_tags(config: Config) -> Iterator[Reason]:
     if not config.knows(_TAGS):
         return
-    tags = {key[len(_TAG_PREFIX) :]: value for key, value in config.raw.items()
-            if key.startswith(_TAG_PREFIX) and key != _TAG_PREFIX}
+    tags = {
+        key[len(_TAG_PREFIX) :]: value
+        for key, value in config.raw.items()
+        if key.startswith(_TAG_PREFIX) and key != _TAG_PREFIX
+    }
     if len(tags) > _TAGS_MAX:
         yield Reason("range", (_TAG_PREFIX,), f"at most {_TAGS_MAX} client tags are taken")
     for tag in config.get(_TAGS):
@@ -140,7 +164,9 @@ def rack_tags(config: Config) -> Iterator[Reason]:
         key = _TAG_PREFIX + tag
         if len(tag) > _TAG_KEY_MAX:
             yield Reason("format", (key,), f"a client tag's name has at most {_TAG_KEY_MAX} characters")
-        blank = isinstance(value, str) and config.since(4, 0) and (values.is_blank(value) or values.is_blank(tag))
+        blank = (
+            isinstance(value, str) and config.since(4, 0) and (values.is_blank(value) or values.is_blank(tag))
+        )
         if blank or (isinstance(value, str) and len(value) > _TAG_VALUE_MAX):
             yield Reason("format", (key,), f"a client tag's value has from 1 to {_TAG_VALUE_MAX} characters")
 
@@ -152,7 +178,9 @@ def metrics_push(config: Config) -> Iterator[Reason]:
     for prefix in ("main.consumer.", "consumer.", "admin."):
         key = prefix + "enable.metrics.push"
         if config.has(key):
-            yield Reason("type", (key,), f"{key} cannot be set in a file: Streams expects a value that is no text")
+            yield Reason(
+                "type", (key,), f"{key} cannot be set in a file: Streams expects a value that is no text"
+            )
 
 
 def static_membership(config: Config) -> Iterator[Reason]:
@@ -166,8 +194,16 @@ def static_membership(config: Config) -> Iterator[Reason]:
 
 
 CHECKS = (
-    clients.config_providers, in_flight, transaction_timeout, segment_fits_batch, rack_tags, metrics_push, static_membership, embedded_producer,
-    embedded_admin, embedded_consumer,
+    clients.config_providers,
+    in_flight,
+    transaction_timeout,
+    segment_fits_batch,
+    rack_tags,
+    metrics_push,
+    static_membership,
+    embedded_producer,
+    embedded_admin,
+    embedded_consumer,
 )
 
 
@@ -175,7 +211,9 @@ def guarantee_settings(config: Config) -> Iterator[Rewrite]:
     if not _exactly_once(config):
         return
     if not config.has(_COMMIT):
-        yield Rewrite(_COMMIT, None, str(_EOS_COMMIT_MS), (_GUARANTEE,), "exactly-once commits more often by default")
+        yield Rewrite(
+            _COMMIT, None, str(_EOS_COMMIT_MS), (_GUARANTEE,), "exactly-once commits more often by default"
+        )
     for key in ("producer.enable.idempotence", "enable.idempotence"):
         if config.has(key):
             yield Rewrite(key, config.text(key), "true", (_GUARANTEE,), "exactly-once sets it")

@@ -19,9 +19,15 @@ def unknown_keys(config: Config) -> Iterator[Reason]:
             continue
         past = fate("topic", key, config.version)
         if past.status == "removed":
-            yield Reason("removed", (key,), f"{key} is gone since the release after {past.until}; topics refuse it")
+            yield Reason(
+                "removed", (key,), f"{key} is gone since the release after {past.until}; topics refuse it"
+            )
         elif past.status == "not-yet":
-            yield Reason("unknown-key", (key,), f"{key} exists from {past.since} on; topics refuse keys they do not know")
+            yield Reason(
+                "unknown-key",
+                (key,),
+                f"{key} exists from {past.since} on; topics refuse keys they do not know",
+            )
         else:
             near = suggest("topic", key, config.version)
             hint = f"; {near} may be meant" if near else ""
@@ -36,8 +42,12 @@ def compaction_lag(config: Config) -> Iterator[Reason]:
 def tiered_storage(config: Config) -> Iterator[Reason]:
     """Whether tiered storage is on is said by the brokers; a plain cluster has it off."""
     if config.since(3, 6) and config.get("remote.storage.enable"):
-        yield Reason("cross-key", ("remote.storage.enable", "remote.log.storage.system.enable"),
-                     "remote.storage.enable needs brokers with remote.log.storage.system.enable=true", "broker")
+        yield Reason(
+            "cross-key",
+            ("remote.storage.enable", "remote.log.storage.system.enable"),
+            "remote.storage.enable needs brokers with remote.log.storage.system.enable=true",
+            "broker",
+        )
 
 
 CHECKS = (unknown_keys, compaction_lag, tiered_storage)
@@ -46,7 +56,9 @@ CHECKS = (unknown_keys, compaction_lag, tiered_storage)
 def format_ignored(config: Config) -> Iterator[Rewrite]:
     key = "message.format.version"
     if config.knows(key) and config.has(key) and config.since(3, 0):
-        yield Rewrite(key, config.text(key), None, (), "brokers whose protocol version is 3.0 or newer ignore it")
+        yield Rewrite(
+            key, config.text(key), None, (), "brokers whose protocol version is 3.0 or newer ignore it"
+        )
 
 
 REWRITES = (format_ignored,)

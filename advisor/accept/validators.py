@@ -9,25 +9,72 @@ from .definition import Problem
 
 # Every release's versions, oldest first; a release takes those up to its own.
 _VERSIONS = (
-    "0.8.0", "0.8.1", "0.8.2", "0.9.0", "0.10.0-IV0", "0.10.0-IV1", "0.10.1-IV0", "0.10.1-IV1", "0.10.1-IV2",
-    "0.10.2-IV0", "0.11.0-IV0", "0.11.0-IV1", "0.11.0-IV2", "1.0-IV0", "1.1-IV0", "2.0-IV0", "2.0-IV1",
-    "2.1-IV0", "2.1-IV1", "2.1-IV2", "2.2-IV0", "2.2-IV1", "2.3-IV0", "2.3-IV1", "2.4-IV0", "2.4-IV1",
-    "2.5-IV0", "2.6-IV0", "2.7-IV0", "2.7-IV1", "2.7-IV2", "2.8-IV0", "2.8-IV1", "3.0-IV0", "3.0-IV1",
-    "3.1-IV0", "3.2-IV0", "3.3-IV0", "3.3-IV1", "3.3-IV2", "3.3-IV3", "3.4-IV0", "3.5-IV0", "3.5-IV1",
-    "3.5-IV2", "3.6-IV0", "3.6-IV1", "3.6-IV2", "3.7-IV0", "3.7-IV1", "3.7-IV2", "3.7-IV3", "3.7-IV4",
-    "3.8-IV0", "3.9-IV0", "4.0-IV0", "4.0-IV1", "4.0-IV2", "4.0-IV3",
+    "0.8.0",
+    "0.8.1",
+    "0.8.2",
+    "0.9.0",
+    "0.10.0-IV0",
+    "0.10.0-IV1",
+    "0.10.1-IV0",
+    "0.10.1-IV1",
+    "0.10.1-IV2",
+    "0.10.2-IV0",
+    "0.11.0-IV0",
+    "0.11.0-IV1",
+    "0.11.0-IV2",
+    "1.0-IV0",
+    "1.1-IV0",
+    "2.0-IV0",
+    "2.0-IV1",
+    "2.1-IV0",
+    "2.1-IV1",
+    "2.1-IV2",
+    "2.2-IV0",
+    "2.2-IV1",
+    "2.3-IV0",
+    "2.3-IV1",
+    "2.4-IV0",
+    "2.4-IV1",
+    "2.5-IV0",
+    "2.6-IV0",
+    "2.7-IV0",
+    "2.7-IV1",
+    "2.7-IV2",
+    "2.8-IV0",
+    "2.8-IV1",
+    "3.0-IV0",
+    "3.0-IV1",
+    "3.1-IV0",
+    "3.2-IV0",
+    "3.3-IV0",
+    "3.3-IV1",
+    "3.3-IV2",
+    "3.3-IV3",
+    "3.4-IV0",
+    "3.5-IV0",
+    "3.5-IV1",
+    "3.5-IV2",
+    "3.6-IV0",
+    "3.6-IV1",
+    "3.6-IV2",
+    "3.7-IV0",
+    "3.7-IV1",
+    "3.7-IV2",
+    "3.7-IV3",
+    "3.7-IV4",
+    "3.8-IV0",
+    "3.9-IV0",
+    "4.0-IV0",
+    "4.0-IV1",
+    "4.0-IV2",
+    "4.0-IV3",
 )
 
 _KEY_GENERATORS = frozenset(
-    "aes arcfour blowfish chacha20 des desede tripledes rc2 rc4 hmacmd5 hmacsha1 hmacsha224 hmacsha256 hmacsha384 "
-    "hmacsha512 hmacsha512/224 hmacsha512/256 hmacsha3-224 hmacsha3-256 hmacsha3-384 hmacsha3-512 "
-    "suntlsprf suntls12prf suntlsmastersecret suntlskeymaterial suntlsrsapremastersecret".split()
+    ["aes", "arcfour", "blowfish", "chacha20", "des", "desede", "tripledes", "rc2", "rc4", "hmacmd5", "hmacsha1", "hmacsha224", "hmacsha256", "hmacsha384", "hmacsha512", "hmacsha512/224", "hmacsha512/256", "hmacsha3-224", "hmacsha3-256", "hmacsha3-384", "hmacsha3-512", "suntlsprf", "suntls12prf", "suntlsmastersecret", "suntlskeymaterial", "suntlsrsapremastersecret"]
 )
 _MACS = frozenset(
-    "hmacmd5 hmacsha1 hmacsha224 hmacsha256 hmacsha384 hmacsha512 hmacsha512/224 hmacsha512/256 hmacsha3-224 "
-    "hmacsha3-256 hmacsha3-384 hmacsha3-512 sslmacmd5 sslmacsha1 hmacpbesha1 hmacpbesha224 hmacpbesha256 "
-    "hmacpbesha384 hmacpbesha512 hmacpbesha512/224 hmacpbesha512/256 pbewithhmacsha1 pbewithhmacsha224 "
-    "pbewithhmacsha256 pbewithhmacsha384 pbewithhmacsha512 pbewithhmacsha512/224 pbewithhmacsha512/256".split()
+    ["hmacmd5", "hmacsha1", "hmacsha224", "hmacsha256", "hmacsha384", "hmacsha512", "hmacsha512/224", "hmacsha512/256", "hmacsha3-224", "hmacsha3-256", "hmacsha3-384", "hmacsha3-512", "sslmacmd5", "sslmacsha1", "hmacpbesha1", "hmacpbesha224", "hmacpbesha256", "hmacpbesha384", "hmacpbesha512", "hmacpbesha512/224", "hmacpbesha512/256", "pbewithhmacsha1", "pbewithhmacsha224", "pbewithhmacsha256", "pbewithhmacsha384", "pbewithhmacsha512", "pbewithhmacsha512/224", "pbewithhmacsha512/256"]
 )
 
 
@@ -101,7 +148,9 @@ def _reset(value: str, words: tuple[str, ...]) -> None:
         seconds = values.parse_duration(value.partition(":")[2])
         if seconds is not None and seconds >= 0:
             return
-        raise Problem("format", "after by_duration: a duration that is not negative is expected, such as PT1H")
+        raise Problem(
+            "format", "after by_duration: a duration that is not negative is expected, such as PT1H"
+        )
     raise Problem("enum", f"must be one of {', '.join(words)}, or by_duration: with a duration such as PT1H")
 
 
@@ -174,7 +223,9 @@ def _http_headers(value: Any, _: str) -> None:
         while pair and pair[-1] == "":
             pair.pop()
         if len(pair) != 2 or not pair[0].strip() or any(c.isspace() for c in pair[0].strip()):
-            raise Problem("format", "a header rule ends with a header name without spaces, a colon and a value")
+            raise Problem(
+                "format", "a header rule ends with a header name without spaces, a colon and a value"
+            )
 
 
 def _quoted_split(text: str) -> list[str]:

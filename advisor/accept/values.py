@@ -144,7 +144,12 @@ def parse_duration(text: str) -> float | None:
 
 def _amount(text: str, fraction: bool) -> float | None:
     digits = text[1:] if text[:1] in ("+", "-") else text
-    whole, point, part = digits.replace(",", ".").partition(".") if fraction else (digits, "", "")
-    if not whole.isascii() or not whole.isdigit() or (part and not (part.isascii() and part.isdigit())) or len(part) > 9:
+    whole, _point, part = digits.replace(",", ".").partition(".") if fraction else (digits, "", "")
+    if (
+        not whole.isascii()
+        or not whole.isdigit()
+        or (part and not (part.isascii() and part.isdigit()))
+        or len(part) > 9
+    ):
         return None
     return float(text.replace(",", ".").rstrip("."))

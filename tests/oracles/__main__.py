@@ -66,7 +66,9 @@ def main(arguments: list[str]) -> int:
         name[:-3] for name in os.listdir(HERE) if name.endswith(".py") and not name.startswith(("_", "test_"))
     )
     if len(arguments) != 2 or arguments[0] not in kinds:
-        print(f"usage: python -m tests.oracles KIND FILE.jsonl, KIND one of {', '.join(kinds)}", file=sys.stderr)
+        print(
+            f"usage: python -m tests.oracles KIND FILE.jsonl, KIND one of {', '.join(kinds)}", file=sys.stderr
+        )
         return 2
     try:
         lines, _, failed, _ = replay(*arguments)
