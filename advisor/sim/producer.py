@@ -6,7 +6,7 @@ an event of an adversary's choosing; no duration is known here. The names of the
 and
 
     send r0     the sender takes the next batch from the queue and writes it to the leader's connection
-    append r0   the leader handles the oldest request of the connection: stores it, or refuses it
+    handle r0   the broker takes the oldest request of the connection: stores it, or refuses it
     fetch       the follower's request tells how far its log reaches, which raises the high watermark, and the
                 answer brings its log level; so a record is committed by the second fetch after it
     answer r0   the answer of the oldest request of the connection reaches the producer
@@ -165,7 +165,7 @@ def enabled(policy: ProducerPolicy, state: State) -> Iterator[Event]:
             fronts.setdefault(request.broker, request)
     unhandled = [request for request in fronts.values() if request.answer == ""]
     for request in unhandled:
-        yield Event("append", request.batch)
+        yield Event("handle", request.batch)
     if state.copied < len(state.log) or (policy.acks == "all" and state.hw < state.copied):
         yield Event("fetch")
     for request in heads.values():
@@ -242,7 +242,7 @@ def _send(policy: ProducerPolicy, state: State, batch: int) -> tuple[State, Effe
     return state, tuple(effects)
 
 
-def _append(policy: ProducerPolicy, state: State, batch: int) -> tuple[State, Effects]:
+def _handle(policy: ProducerPolicy, state: State, batch: int) -> tuple[State, Effects]:
     request = _request(state, batch)
     if request.broker != state.leader:
         return _refuse(policy, state, batch, "not leader"), (f"not-leader r{batch}",)
@@ -409,7 +409,7 @@ def _set(items: tuple[Any, ...], index: int, value: Any) -> tuple[Any, ...]:
 
 _STEPS: dict[str, Callable[[ProducerPolicy, State, int], tuple[State, Effects]]] = {
     "send": _send,
-    "append": _append,
+    "handle": _handle,
     "fetch": _fetch,
     "answer": _answer,
     "lost_request": _break_connection,

@@ -1,0 +1,287 @@
+"""The producer model: pinned scenarios, the broker's memory of a producer, and laws that every run obeys."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from advisor.sim.producer import FAULTS, Event, ProducerPolicy, State, enabled, initial, step
+from advisor.sim.producer_questions import (
+    GUARANTEES,
+    records_stored_once,
+    reordered,
+    replay,
+    send_order_kept,
+    state_of,
+    stored_twice,
+    successors,
+    witnesses,
+)
+from advisor.sim.search import explore
+from advisor.sim.sequences import (
+    CACHED_BATCHES,
+    DUPLICATE,
+    FENCED,
+    OUT_OF_ORDER,
+    STORED,
+    Numbered,
+    ProducerState,
+    judge,
+    remember,
+)
+from advisor.sim.verdict import Bounds, Broken, Holds, Unknown, as_dict, from_dict
+from tests.sim.producer.golden import SCENARIOS, ask, read, text_of, trace_file
+
+DEFAULT_RULES = {"lost_response": 1, "retriable_error": 1, "leader_move": 1}
+NOT_IDEMPOTENT = ProducerPolicy(acks="all", idempotence=False, in_flight=5)
+
+
+@pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
+def test_a_scenario_is_pinned(path: Path) -> None:
+    scenario = read(path)
+    verdict = ask(scenario)
+    assert verdict.verdict == scenario["verdict"]
+    assert text_of(path.stem, scenario, verdict) == trace_file(path).read_text(encoding="utf-8")
+
+
+def test_no_trace_is_left_over() -> None:
+    traces = sorted(path.stem for path in trace_file(SCENARIOS[0]).parent.glob("*.txt"))
+    assert traces == sorted(path.stem for path in SCENARIOS)
+
+
+@pytest.mark.parametrize("family", ["java", "librdkafka"])
+@pytest.mark.parametrize("acks", ["1", "all"])
+def test_without_idempotence_a_lost_answer_stores_a_record_twice(family: str, acks: str) -> None:
+    for in_flight in (1, 5):
+        policy = ProducerPolicy(family, acks, idempotence=False, in_flight=in_flight)
+        verdict = records_stored_once(policy, {}, {"lost_response": 1})
+        assert isinstance(verdict, Broken)
+        assert verdict.faults == {"lost_response": 1}
+
+
+@pytest.mark.parametrize("family", ["java", "librdkafka"])
+@pytest.mark.parametrize("acks", ["1", "all"])
+def test_a_refused_batch_is_overtaken_only_if_two_are_in_flight(family: str, acks: str) -> None:
+    def ask_with(in_flight: int) -> str:
+        policy = ProducerPolicy(family, acks, idempotence=False, in_flight=in_flight)
+        return send_order_kept(policy, {}, {"retriable_error": 1}).verdict
+
+    assert (ask_with(1), ask_with(2), ask_with(5)) == ("holds", "broken", "broken")
+
+
+@pytest.mark.parametrize("family", ["java", "librdkafka"])
+@pytest.mark.parametrize("retries", [1, 2, None])
+@pytest.mark.parametrize("guarantee", sorted(GUARANTEES))
+def test_idempotence_holds_under_the_faults_of_the_default_rules(
+    family: str, retries: int | None, guarantee: str
+) -> None:
+    for in_flight in (1, 5):
+        policy = ProducerPolicy(family, in_flight=in_flight, retries=retries)
+        verdict = GUARANTEES[guarantee](policy, {}, DEFAULT_RULES)
+        assert isinstance(verdict, Holds)
+        assert "a repeated batch is recognised" in verdict.witnesses
+
+
+@pytest.mark.parametrize("guarantee", sorted(GUARANTEES))
+def test_without_answers_or_retries_nothing_is_doubled_or_reordered(guarantee: str) -> None:
+    every_fault = dict.fromkeys(FAULTS, 1)
+    fire_and_forget = ProducerPolicy(acks="0", idempotence=False)
+    assert GUARANTEES[guarantee](fire_and_forget, {}, every_fault).verdict == "holds"
+    for acks in ("1", "all"):
+        policy = ProducerPolicy(acks=acks, idempotence=False, retries=0)
+        assert GUARANTEES[guarantee](policy, {}, DEFAULT_RULES).verdict == "holds"
+
+
+def test_faults_of_the_environment_count_as_well() -> None:
+    assert records_stored_once(NOT_IDEMPOTENT, {"lost_response": 1}, {}).verdict == "broken"
+    assert records_stored_once(NOT_IDEMPOTENT, {}, {}).verdict == "holds"
+
+
+def test_a_bound_reached_is_unknown() -> None:
+    verdict = records_stored_once(
+        ProducerPolicy(), {}, DEFAULT_RULES, Bounds(replicas=2, records=3, elections=1, states=100)
+    )
+    assert isinstance(verdict, Unknown)
+    assert "100 states" in verdict.reason
+
+
+def test_a_trace_survives_as_json_and_shows_the_producer() -> None:
+    verdict = send_order_kept(NOT_IDEMPOTENT, {}, {"retriable_error": 1})
+    assert isinstance(verdict, Broken)
+    assert from_dict(as_dict(verdict)) == verdict
+    producer = verdict.trace[2].state["clients"]["producer"]
+    assert producer["queue"] == ["r2"]
+    assert producer["in_flight"] == [
+        {"record": "r0", "broker": 0, "answer": "refused"},
+        {"record": "r1", "broker": 0, "answer": None},
+    ]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"acks": "1"},
+        {"retries": 0},
+        {"in_flight": 6},
+        {"acks": "2", "idempotence": False},
+        {"client_family": "telnet"},
+        {"in_flight": 0},
+    ],
+)
+def test_a_policy_no_client_starts_with_is_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        ProducerPolicy(**wrong)
+
+
+def test_an_old_answer_to_a_renumbered_batch_begins_no_second_epoch() -> None:
+    """acks=all leaves no gap within the bounds, so the log is cut by hand."""
+    policy = ProducerPolicy().searched
+    state = initial(policy, {}, 3)
+    for name, batch in (("send", 0), ("handle", 0), ("fetch", -1), ("fetch", -1), ("answer", 0)):
+        state, _ = step(policy, state, Event(name, batch))
+    state = state._replace(log=(), copied=0, hw=0)
+    for name, batch in (("send", 1), ("send", 2), ("handle", 1), ("handle", 2), ("answer", 1)):
+        state, _ = step(policy, state, Event(name, batch))
+    assert state.epoch == 1
+    assert state.numbers[1:] == (Numbered(1, 0, 0), Numbered(1, 1, 1))
+    state, _ = step(policy, state, Event("answer", 2))
+    assert (state.epoch, state.queue) == (1, (1, 2))
+    for name, batch in (("send", 1), ("handle", 1)):
+        state, effects = step(policy, state, Event(name, batch))
+    assert effects == ("stored r1",)
+
+
+def test_five_batches_are_remembered_and_no_more() -> None:
+    state: ProducerState | None = None
+    for sequence in range(CACHED_BATCHES + 1):
+        assert judge(state, Numbered(0, sequence, sequence)) == STORED
+        state = remember(state, Numbered(0, sequence, sequence))
+    verdicts = [judge(state, Numbered(0, sequence, sequence)) for sequence in range(CACHED_BATCHES + 3)]
+    assert verdicts == [OUT_OF_ORDER, *[DUPLICATE] * CACHED_BATCHES, STORED, OUT_OF_ORDER]
+
+
+def test_a_repetition_has_the_same_first_and_last_sequence() -> None:
+    state = remember(None, Numbered(0, 0, 4))
+    assert judge(state, Numbered(0, 0, 4)) == DUPLICATE
+    assert judge(state, Numbered(0, 0, 3)) == OUT_OF_ORDER
+    assert judge(state, Numbered(0, 5, 5)) == STORED
+
+
+def test_epochs_fence_and_begin_at_sequence_zero() -> None:
+    state = remember(None, Numbered(3, 7, 7))
+    assert judge(state, Numbered(2, 8, 8)) == FENCED
+    assert judge(state, Numbered(4, 8, 8)) == OUT_OF_ORDER
+    assert judge(state, Numbered(4, 0, 0)) == STORED
+    assert remember(state, Numbered(4, 0, 0)).batches == (Numbered(4, 0, 0),)
+
+
+def test_an_unknown_producer_may_begin_anywhere_and_sequences_wrap() -> None:
+    assert judge(None, Numbered(0, 17, 17)) == STORED
+    last = 2**31 - 1
+    assert judge(remember(None, Numbered(0, last, last)), Numbered(0, 0, 0)) == STORED
+
+
+POLICIES = st.one_of(
+    st.builds(
+        ProducerPolicy,
+        client_family=st.sampled_from(["java", "librdkafka"]),
+        acks=st.sampled_from(["0", "1", "all"]),
+        idempotence=st.just(False),
+        in_flight=st.sampled_from([1, 2, 5]),
+        retries=st.sampled_from([0, 1, None]),
+    ),
+    st.builds(
+        ProducerPolicy,
+        client_family=st.sampled_from(["java", "librdkafka"]),
+        in_flight=st.sampled_from([1, 5]),
+        retries=st.sampled_from([1, None]),
+        named=st.booleans(),
+    ),
+)
+BUDGETS = st.fixed_dictionaries({name: st.integers(0, 1) for name in FAULTS})
+BROKEN = {"records-stored-once": stored_twice, "send-order-kept": reordered}
+
+
+@given(POLICIES, BUDGETS, st.sampled_from(sorted(GUARANTEES)))
+@settings(max_examples=30, deadline=None)
+def test_a_run_replays_and_every_event_of_it_matters(
+    policy: ProducerPolicy, budget: dict[str, int], guarantee: str
+) -> None:
+    policy = policy.searched
+    start = initial(policy, budget, 3)
+    found = explore(start, lambda state: successors(policy, state), BROKEN[guarantee])
+    verdict = GUARANTEES[guarantee](policy, {}, budget)
+    if found.run is None:
+        assert not isinstance(verdict, Broken)
+        return
+    assert isinstance(verdict, Broken)
+    states = replay(policy, start, found.run)
+    assert BROKEN[guarantee](states[-1][2]) == verdict.reason
+    assert [step.event["text"] for step in verdict.trace] == [event.text() for event in found.run]
+    assert verdict.trace[-1].state == state_of(policy, states[-1][2])
+    for dropped in range(len(found.run)):
+        shorter = found.run[:dropped] + found.run[dropped + 1 :]
+        try:
+            end = replay(policy, start, shorter)[-1][2]
+        except ValueError:
+            continue
+        assert BROKEN[guarantee](end) is None
+
+
+@given(POLICIES, BUDGETS)
+@settings(max_examples=25, deadline=None)
+def test_every_witness_is_reachable(policy: ProducerPolicy, budget: dict[str, int]) -> None:
+    policy = policy.searched
+    expected = witnesses(policy, budget)
+    start = initial(policy, budget, 3)
+    found = explore(start, lambda state: successors(policy, state), lambda state: None, witnesses=expected)
+    assert found.stopped is None
+    assert sorted(found.witnessed) == sorted(expected)
+
+
+@given(POLICIES, BUDGETS, st.lists(st.integers(0, 20), max_size=60))
+@settings(max_examples=300, deadline=None)
+def test_whatever_happens_the_books_balance(
+    policy: ProducerPolicy, budget: dict[str, int], choices: list[int]
+) -> None:
+    policy = policy.searched
+    state = initial(policy, budget, 3)
+    for choice in choices:
+        events = list(enabled(policy, state))
+        assert len(set(events)) == len(events)
+        if not events:
+            break
+        state, _ = step(policy, state, events[choice % len(events)])
+        _check(policy, state)
+
+
+def _check(policy: ProducerPolicy, state: State) -> None:
+    assert 0 <= state.hw <= state.copied <= len(state.log)
+    assert all(left >= 0 for left in state.left)
+    on_wire = [request.batch for request in state.wire]
+    assert len(set(on_wire)) == len(on_wire)
+    assert not set(on_wire) & set(state.queue)
+    if policy.acks != "0":
+        for broker in (0, 1):
+            assert sum(request.broker == broker for request in state.wire) <= policy.in_flight
+    if policy.acks == "all":
+        # Acknowledged means committed: on both replicas, and known to be.
+        committed = {batch for batch, _ in state.log[: state.hw]}
+        assert {b for b, outcome in enumerate(state.outcomes) if outcome == "acked"} <= committed
+    if policy.idempotence:
+        assert stored_twice(state) is None
+        assert reordered(state) is None
+
+
+@given(POLICIES, BUDGETS)
+@settings(max_examples=12, deadline=None)
+def test_what_holds_holds_with_fewer_faults(policy: ProducerPolicy, budget: dict[str, int]) -> None:
+    for guarantee, question in GUARANTEES.items():
+        if question(policy, {}, budget).verdict == "broken":
+            continue
+        for name in (name for name in FAULTS if budget[name]):
+            assert question(policy, {}, {**budget, name: 0}).verdict != "broken", (guarantee, name)
