@@ -91,15 +91,15 @@ def _ask(
         expired=expired,
     )
     if found.run is not None and found.reason is not None:
-        spent = _spent(budget, replay(policy, start, found.run)[-1][2]) if found.run else {}
-        return Broken(
-            guarantee, trace_of(policy, start, found.run), spent, found.states, bounds, found.reason
-        )
+        trace = trace_of(policy, start, found.run)
+        return Broken(guarantee, trace, _spent(found.run), found.states, bounds, found.reason)
     if found.stopped is not None:
-        return Unknown(f"the search stopped at {found.stopped}", (), bounds, found.states)
+        return Unknown(
+            f"no run found among the first {found.stopped} within {bounds.text()}", (), bounds, found.states
+        )
     missing = [name for name in expected if name not in found.witnessed]
     if missing:
-        return Unknown(f"never seen: {', '.join(missing)}", (), bounds, found.states)
+        return Unknown(f"never seen within {bounds.text()}: {'; '.join(missing)}", (), bounds, found.states)
     return Holds(bounds, found.states, tuple(name for name in expected if name in found.witnessed))
 
 
@@ -151,9 +151,9 @@ def replay(policy: ProducerPolicy, start: State, run: Iterable[Event]) -> list[t
     return states
 
 
-def _spent(budget: Mapping[str, int], state: State) -> dict[str, int]:
-    left = dict(zip(FAULTS, state.left, strict=True))
-    return {name: budget[name] - left[name] for name in FAULTS if budget[name] > left[name]}
+def _spent(run: Iterable[Event]) -> dict[str, int]:
+    names = [event.name for event in run]
+    return {fault: names.count(fault) for fault in FAULTS if fault in names}
 
 
 def trace_of(policy: ProducerPolicy, start: State, run: Iterable[Event]) -> Trace:
@@ -168,13 +168,16 @@ def _plain(event: Event) -> dict[str, Any]:
     plain: dict[str, Any] = {"name": event.name, "text": event.text()}
     if event.batch != NO_BATCH:
         plain["record"] = f"r{event.batch}"
+    if event.name in FAULTS:
+        plain["fault"] = event.name
     return plain
 
 
 def state_of(policy: ProducerPolicy, state: State) -> dict[str, Any]:
     """The state in the words of the report: both replicas are in the ISR all along."""
     log = [f"r{batch}" for batch, _ in state.log]
-    logs = {state.leader: log, 1 - state.leader: log[: state.copied]}
+    follower = 1 - state.leader
+    logs = {state.leader: log, follower: log[: state.copied]}
     return {
         "leader": state.leader,
         "epoch": state.leader,
@@ -185,9 +188,19 @@ def state_of(policy: ProducerPolicy, state: State) -> dict[str, Any]:
             {"id": broker, "alive": True, "leo": len(logs[broker]), "hw": state.hw, "log": logs[broker]}
             for broker in (0, 1)
         ],
-        "remote_leo": {},
-        "clients": {"producer": _producer_of(policy, state)},
+        # What the follower's last fetch told: only acks=all waits for it.
+        "remote_leo": {str(follower): state.hw} if policy.acks == "all" else {},
+        "clients": {
+            "acked": _with(state, "acked"),
+            "unacked": _with(state, ""),
+            "failed": _with(state, "failed"),
+            "producer": _producer_of(policy, state),
+        },
     }
+
+
+def _with(state: State, outcome: str) -> list[str]:
+    return [f"r{batch}" for batch, reached in enumerate(state.outcomes) if reached == outcome]
 
 
 def _producer_of(policy: ProducerPolicy, state: State) -> dict[str, Any]:
@@ -198,8 +211,6 @@ def _producer_of(policy: ProducerPolicy, state: State) -> dict[str, Any]:
             {"record": f"r{request.batch}", "broker": request.broker, "answer": request.answer or None}
             for request in state.wire
         ],
-        "acked": [f"r{batch}" for batch, outcome in enumerate(state.outcomes) if outcome == "acked"],
-        "failed": [f"r{batch}" for batch, outcome in enumerate(state.outcomes) if outcome == "failed"],
     }
     if policy.idempotence:
         producer["epoch"] = state.epoch
