@@ -1,7 +1,8 @@
 """Would Kafka start with this? Validity, cross-key checks and silent rewrites, by release.
 
-`would_accept` answers for the Java components, `would_accept_librdkafka` for clients built on librdkafka. A value that
-is no text (templated) is taken as present and unknowable: whatever depends on it is left open, never a reason.
+`would_accept` answers for the Java components, `would_accept_librdkafka` for clients built on librdkafka.
+A value that is no text (templated) is taken as present and unknowable: whatever depends on it is left open,
+never a reason.
 """
 
 from __future__ import annotations

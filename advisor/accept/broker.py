@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from . import classes, clients, listeners, quorum, values
-from .definition import Config, Skip, missing_class
+from .definition import Config, Skip, missing_class, parse_value
 from .results import Reason, Rewrite
 from .validators import protocol_version, rank
 
@@ -149,8 +149,18 @@ def sasl_between_brokers(config: Config) -> Iterator[Reason]:
     if not protocol.startswith("SASL"):
         return
     key, enabled = "sasl.mechanism.inter.broker.protocol", "sasl.enabled.mechanisms"
-    own = f"listener.name.{name.lower()}.{enabled}"
-    given = config.text(own)
+    prefix = f"listener.name.{name.lower()}."
+    for other in config.raw:
+        # Only now are the listener's own settings read, and all of them at once.
+        known = config.table.get(other[len(prefix) :]) if other.startswith(prefix) else None
+        text = config.text(other) if known is not None else None
+        if known is not None and text is not None:
+            problem = parse_value(known, text, config.version)[1]
+            if problem is not None:
+                yield Reason(
+                    problem.kind, (other,), f"{other}: {problem.detail}", problem.needs, problem.near
+                )
+    given = config.text(prefix + enabled)
     mechanisms = config.get(enabled) if given is None else values.split_list(values.trim(given))
     if config.get(key) not in mechanisms:
         yield Reason("cross-key", (key, enabled), f"{key} must be among {enabled}")

@@ -88,7 +88,7 @@ def instantiable(name: str) -> bool:
 
 
 def looks_like_class(name: str) -> str | None:
-    """The class of Kafka's that a wrong name probably means: its package is missing, or a letter or two are off."""
+    """The class of Kafka's that a wrong name probably means: no package, or a letter or two off."""
     table = _table()["classes"]
     if name in table:
         return None

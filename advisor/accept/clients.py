@@ -9,7 +9,7 @@ from . import classes, security, values
 from .definition import Config, Skip, missing_class
 from .results import Reason, Rewrite
 
-# At first anything could stand in front of the last host:port of an address. 3.8 became strict, 3.9.1 took it back.
+# At first anything could stand before the last host:port. 3.8 became strict, 3.9.1 took it back, 4.0 did not.
 _ANY_PREFIX = re.compile(r".*?\[?([0-9a-zA-Z\-%._:]*)\]?:([0-9]+)")
 _URL_PREFIX = re.compile(r"(?:[0-9a-zA-Z\-%._]*://)?\[?([0-9a-zA-Z\-%._:]*)\]?:([0-9]+)")
 _PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
@@ -103,7 +103,7 @@ def _list_serde(config: Config, key: str, name: str) -> Iterator[Reason]:
 
 
 def config_providers(config: Config) -> Iterator[Reason]:
-    """Providers of `${name:path:key}` values are made before anything is read; one without a class is passed over."""
+    """Providers of `${name:path:key}` values are made first; one without a class is passed over."""
     listed = config.text("config.providers")
     if not listed:
         return

@@ -58,6 +58,7 @@ def protocol_conflicts(config: Config) -> Iterator[Reason]:
     if not config.knows(_PROTOCOL):
         return
     modern = _modern(config)
+    refused: tuple[str, ...]
     if config.since(4, 0):
         refused = (_STRATEGY, _HEARTBEAT, _SESSION, *_SHARE) if modern else (_REMOTE, *_SHARE)
     else:

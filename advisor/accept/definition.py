@@ -95,11 +95,11 @@ class Config:
         if text is None:
             raise Skip
         if not isinstance(self.raw[key.name], str):
-            return _parse(key, text, self.version)  # secrets leave no trace in the memo
+            return parse_value(key, text, self.version)  # secrets leave no trace in the memo
         mark = key.name, text
         found = self.outcomes.get(mark)
         if found is None:
-            found = _parse(key, text, self.version)
+            found = parse_value(key, text, self.version)
             if len(self.outcomes) < _MEMO_MAX and len(text) < 2000:
                 self.outcomes[mark] = found
         return found
@@ -141,7 +141,7 @@ def required_keys(config: Config) -> tuple[str, ...]:
     return found
 
 
-def _parse(key: Key, text: str, version: Version) -> _Outcome:
+def parse_value(key: Key, text: str, version: Version) -> _Outcome:
     try:
         value = parse_type(key.type, text, version)
         return _validate(key, value, version), None

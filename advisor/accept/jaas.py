@@ -87,7 +87,7 @@ def _is_word(letter: str) -> bool:
 
 
 def _number(text: str, at: int) -> tuple[int, _Token]:
-    """Digits, a point and a leading minus make a number, which has no text; a bare minus is a sign of its own."""
+    """Digits, a point and a leading minus make a number, which has no text; a bare minus is a sign."""
     end = len(text)
     start = at
     if text[at] == "-":

@@ -160,7 +160,7 @@ def advertised_by_broker(config: Config) -> list[Endpoint]:
 
 
 def advertised_by_controller(config: Config) -> list[Endpoint]:
-    """For each controller listener what it advertises; an address of 0.0.0.0 taken from `listeners` does not count."""
+    """What each controller listener advertises; 0.0.0.0 taken from `listeners` does not count."""
     controllers = controller_names(config)
     given: list[Endpoint] = []
     if config.since(3, 9) and config.get(_ADVERTISED) is not None:

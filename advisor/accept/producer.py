@@ -23,7 +23,7 @@ def _acks_all(config: Config) -> bool:
 def idempotence(config: Config) -> Iterator[Reason]:
     """Settings that idempotence, asked for by name, does not go with."""
     if config.since(3, 0):
-        # Unset, idempotence gives way instead; see `idempotence_off`. Too many requests in flight are an error from 4.0.
+        # Unset, idempotence gives way instead (`idempotence_off`), but from 4.0 not to requests in flight.
         if not config.get(_IDEMPOTENCE):
             return
         asked = config.has(_IDEMPOTENCE)

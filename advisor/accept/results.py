@@ -8,10 +8,10 @@ from typing import NamedTuple
 class Reason(NamedTuple):
     """One cause for which the component would not start.
 
-    `needs` says what the verdict rests on beyond the configuration: `classpath` (the class may well be there),
-    `filesystem` (a key store may exist) or `dns` (a name may resolve). None: the configuration alone decides.
-    A class that is missing from Kafka itself but looks like a slip of one of Kafka's (no package, or a letter or two
-    off) has needs None, and `near` names the class that was probably meant.
+    `needs` says what the verdict rests on beyond the configuration: `classpath` (the class may be there),
+    `filesystem` (a key store may exist), `dns` (a name may resolve), `broker` (brokers may be set up for it).
+    None: the configuration alone decides. A class name that can only be a slip (no package, or a letter or
+    two off one of Kafka's) has needs None too, and `near` names the class that was probably meant.
     """
 
     kind: str  # type, range, enum, required, unknown-key, removed, format, cross-key, class, security

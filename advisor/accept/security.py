@@ -16,10 +16,36 @@ _OAUTH = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule"
 _JAAS = "sasl.jaas.config"
 
 _SSL_CONTEXTS = frozenset(
-    ["default", "ssl", "sslv2", "sslv3", "tls", "tlsv1", "tlsv1.1", "tlsv1.2", "tlsv1.3", "dtls", "dtlsv1.0", "dtlsv1.2"]
+    [
+        "default",
+        "ssl",
+        "sslv2",
+        "sslv3",
+        "tls",
+        "tlsv1",
+        "tlsv1.1",
+        "tlsv1.2",
+        "tlsv1.3",
+        "dtls",
+        "dtlsv1.0",
+        "dtlsv1.2",
+    ]
 )
 _PROVIDERS = frozenset(
-    ["sun", "sunrsasign", "sunec", "sunjsse", "sunjce", "sunjgss", "sunsasl", "xmldsig", "sunpcsc", "jdkldap", "jdksasl", "sunpkcs11"]
+    [
+        "sun",
+        "sunrsasign",
+        "sunec",
+        "sunjsse",
+        "sunjce",
+        "sunjgss",
+        "sunsasl",
+        "xmldsig",
+        "sunpcsc",
+        "jdkldap",
+        "jdksasl",
+        "sunpkcs11",
+    ]
 )
 _RANDOMS = frozenset(["nativeprng", "drbg", "sha1prng", "nativeprngblocking", "nativeprngnonblocking"])
 _TRUST_MANAGERS = frozenset(["pkix", "sunpkix", "sunx509", "x509", "x.509"])
@@ -116,9 +142,9 @@ def ssl_context(config: Config, prefix: str = "") -> Iterator[Reason]:
         elif value == "":
             yield Reason("security", (key,), f"{key} must not be empty")
     engine = "ssl.engine.factory.class"
-    if config.knows(engine) and config.get(engine) is not None:
-        if not classes.usable_as(config.get(engine), "SslEngineFactory", config.version):
-            yield Reason("class", (engine,), f"{engine}: {config.get(engine)} is no SslEngineFactory")
+    maker = config.get(engine) if config.knows(engine) else None
+    if maker is not None and not classes.usable_as(maker, "SslEngineFactory", config.version):
+        yield Reason("class", (engine,), f"{engine}: {maker} is no SslEngineFactory")
     yield from _key_store(config)
     yield from _trust_store(config)
 

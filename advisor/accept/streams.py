@@ -19,6 +19,7 @@ _GUARANTEE, _COMMIT, _IN_FLIGHT = (
 _TRANSACTION_TIMEOUT = "producer.transaction.timeout.ms"
 _TAGS, _TAG_PREFIX = "rack.aware.assignment.tags", "client.tag."
 _TAGS_MAX, _TAG_KEY_MAX, _TAG_VALUE_MAX = 5, 20, 30
+_MAIN = "main.consumer."
 _IN_FLIGHT_MAX = 5
 _EOS_COMMIT_MS, _EOS_TIMEOUT_MS = 100, 10_000
 
@@ -84,13 +85,19 @@ def embedded_admin(config: Config) -> Iterator[Reason]:
 
 
 def embedded_consumer(config: Config) -> Iterator[Reason]:
-    given = _for_client(config, "consumer", "consumer.", "main.consumer.")
-    for key in ("enable.auto.commit", "group.protocol", "allow.auto.create.topics"):
-        if key != "group.protocol" or config.since(4, 0):
-            if key != "allow.auto.create.topics" or config.since(3, 0):
-                given.pop(key, None)
+    given = _for_client(config, "consumer", "consumer.")
+    main = {key[len(_MAIN) :]: value for key, value in config.raw.items() if key.startswith(_MAIN)}
+    # Streams takes these out of the user's hands; before 4.0 the main consumer's prefix slipped through.
+    fixed = ["enable.auto.commit"]
+    if config.since(4, 0):
+        fixed += ["group.protocol", "allow.auto.create.topics"]
+    for key in fixed:
+        given.pop(key, None)
+        if config.since(4, 0):
+            main.pop(key, None)
     if _exactly_once(config):
         given.pop("isolation.level", None)
+    given.update(main)
     raw: dict[str, Any] = {**_CONSUMER, **given}
     raw.update(
         {"bootstrap.servers": config.raw.get("bootstrap.servers", ""), "group.id": "x", "client.id": "x"}

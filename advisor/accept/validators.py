@@ -71,10 +71,66 @@ _VERSIONS = (
 )
 
 _KEY_GENERATORS = frozenset(
-    ["aes", "arcfour", "blowfish", "chacha20", "des", "desede", "tripledes", "rc2", "rc4", "hmacmd5", "hmacsha1", "hmacsha224", "hmacsha256", "hmacsha384", "hmacsha512", "hmacsha512/224", "hmacsha512/256", "hmacsha3-224", "hmacsha3-256", "hmacsha3-384", "hmacsha3-512", "suntlsprf", "suntls12prf", "suntlsmastersecret", "suntlskeymaterial", "suntlsrsapremastersecret"]
+    [
+        "aes",
+        "arcfour",
+        "blowfish",
+        "chacha20",
+        "des",
+        "desede",
+        "tripledes",
+        "rc2",
+        "rc4",
+        "hmacmd5",
+        "hmacsha1",
+        "hmacsha224",
+        "hmacsha256",
+        "hmacsha384",
+        "hmacsha512",
+        "hmacsha512/224",
+        "hmacsha512/256",
+        "hmacsha3-224",
+        "hmacsha3-256",
+        "hmacsha3-384",
+        "hmacsha3-512",
+        "suntlsprf",
+        "suntls12prf",
+        "suntlsmastersecret",
+        "suntlskeymaterial",
+        "suntlsrsapremastersecret",
+    ]
 )
 _MACS = frozenset(
-    ["hmacmd5", "hmacsha1", "hmacsha224", "hmacsha256", "hmacsha384", "hmacsha512", "hmacsha512/224", "hmacsha512/256", "hmacsha3-224", "hmacsha3-256", "hmacsha3-384", "hmacsha3-512", "sslmacmd5", "sslmacsha1", "hmacpbesha1", "hmacpbesha224", "hmacpbesha256", "hmacpbesha384", "hmacpbesha512", "hmacpbesha512/224", "hmacpbesha512/256", "pbewithhmacsha1", "pbewithhmacsha224", "pbewithhmacsha256", "pbewithhmacsha384", "pbewithhmacsha512", "pbewithhmacsha512/224", "pbewithhmacsha512/256"]
+    [
+        "hmacmd5",
+        "hmacsha1",
+        "hmacsha224",
+        "hmacsha256",
+        "hmacsha384",
+        "hmacsha512",
+        "hmacsha512/224",
+        "hmacsha512/256",
+        "hmacsha3-224",
+        "hmacsha3-256",
+        "hmacsha3-384",
+        "hmacsha3-512",
+        "sslmacmd5",
+        "sslmacsha1",
+        "hmacpbesha1",
+        "hmacpbesha224",
+        "hmacpbesha256",
+        "hmacpbesha384",
+        "hmacpbesha512",
+        "hmacpbesha512/224",
+        "hmacpbesha512/256",
+        "pbewithhmacsha1",
+        "pbewithhmacsha224",
+        "pbewithhmacsha256",
+        "pbewithhmacsha384",
+        "pbewithhmacsha512",
+        "pbewithhmacsha512/224",
+        "pbewithhmacsha512/256",
+    ]
 )
 
 
@@ -87,7 +143,7 @@ def run(name: str, value: Any) -> None:
 
 
 def protocol_version(text: str, newest: str = "") -> str | None:
-    """The full name of a protocol or message format version: 2.8, 2.8.1 and 2.8-IV1 are one; None if unknown."""
+    """The full name of a protocol version: 2.8, 2.8.1 and 2.8-IV1 are one; None if unknown."""
     known = _VERSIONS[: _VERSIONS.index(newest) + 1] if newest in _VERSIONS else _VERSIONS
     parts = text.split(".")
     while len(parts) > 1 and parts[-1] == "":

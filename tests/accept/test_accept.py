@@ -60,7 +60,7 @@ def probes():
         return [json.loads(line) for line in file]
 
 
-# Recorded with the topic's own class alone; the controller of these releases refuses it where tiered storage is off.
+# Recorded with the topic's own class alone; these releases' controllers refuse it with tiered storage off.
 ON_PURPOSE = {("topic", "remote.storage.enable", release) for release in ("3.6.2", "3.7.2", "3.8.1")}
 
 

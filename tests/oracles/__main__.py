@@ -1,8 +1,9 @@
 """`python -m tests.oracles KIND FILE.jsonl`: replay recorded answers of Apache Kafka.
 
-KIND names a module of this package whose `compare(case)` returns None, or what differs. Each difference is a line; the
-last line reads `N passed, M failed, K listed`. Exit 1 if any failed, 2 if it could not be run. Differences on purpose
-are listed in differences.toml. A module may offer `summary(cases)` with further lines to print before the last.
+KIND names a module of this package whose `compare(case)` returns None, or what differs. Each difference is
+a line; the last line reads `N passed, M failed, K listed`. Exit 1 if any failed, 2 if it could not be run.
+Differences on purpose are listed in differences.toml. A module may offer `summary(cases)`, lines to print
+before the last.
 """
 
 from __future__ import annotations
