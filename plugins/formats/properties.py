@@ -68,10 +68,10 @@ _LOOSE = SUFFIXES[2:]
 _TEMPLATE_SUFFIX = re.compile(r"\.(?:j2|erb|tmpl|tpl|template|ftl|mustache)$", re.IGNORECASE)
 _CLIENT_NAME = re.compile(r"(?:^|[^a-z])(?:kafka|client|clients|librdkafka|connect|mm2|mirror)(?:[^a-z]|$)")
 
-_CONTROL_LINE = re.compile(
-    r"^[ \t]*(?:\{%.*?%\}|\{\{(?:[^{}]|\{[^{}]*\})*\}\}|\{#.*?#\}|<%[^=].*?%>)[ \t\r]*$",
-    re.MULTILINE | re.DOTALL,
-)
+# Statements and comments of Jinja and ERB; an ERB output (`<%=`) is a value, not a statement.
+_STATEMENTS = (("{%", "%}"), ("{#", "#}"), ("<%", "%>"))
+# A line that is one Go template action, `{{- if .Values.tls }}`; `{{ key }}={{ value }}` is none.
+_ACTION = re.compile(r"\{\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}\}")
 _TEMPLATE_MARKS = ("{%", "{{", "{#", "<%", "${")
 _ADDRESS = re.compile(r"[\w.-]+:[0-9]+|\[[0-9a-fA-F:.]+\]:[0-9]+")
 _KEY_LINE = re.compile(r"^[ \t\f]*([A-Za-z][\w.-]*)[ \t\f]*[=:]", re.MULTILINE)
@@ -172,7 +172,7 @@ def _entries(text: str) -> tuple[list[Entry], str | None]:
         return _last[0][1:]
     reason = None
     if "{%" in text or "{{" in text or "<%" in text or "{#" in text:
-        plain = _CONTROL_LINE.sub(_blank, text)
+        plain = _without_statements(text)
         if plain != text:
             reason = "it holds lines of a template language, which decide elsewhere what is configured"
     else:
@@ -187,9 +187,27 @@ def _entries(text: str) -> tuple[list[Entry], str | None]:
     return entries, reason
 
 
-def _blank(found: re.Match[str]) -> str:
-    """Nothing, on as many lines."""
-    return "\n" * found[0].count("\n")
+def _without_statements(text: str) -> str:
+    """The text with the lines of a template language emptied, so that the others keep their numbers."""
+    lines = text.split("\n")
+    last = {closer: text.count("\n", 0, max(text.rfind(closer), 0)) for _, closer in _STATEMENTS}
+    until, awaited = -1, ""
+    for number, line in enumerate(lines):
+        stripped = line.strip()
+        if number <= until:
+            # Inside a statement of several lines, up to the line that closes it.
+            until = number if awaited in line else until
+            lines[number] = ""
+        elif stripped.startswith("{{"):
+            if _ACTION.fullmatch(stripped):
+                lines[number] = ""
+        elif stripped.startswith(("{%", "{#", "<%")) and not stripped.startswith("<%="):
+            awaited = next(closer for opener, closer in _STATEMENTS if stripped.startswith(opener))
+            if awaited not in stripped:
+                until = last[awaited]
+            if stripped.endswith(awaited) or until > number:
+                lines[number] = ""
+    return "\n".join(lines)
 
 
 def _document(

@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
-from advisor.api import fate, librdkafka, librdkafka_only
+from advisor.api import fate, known_anywhere, librdkafka, librdkafka_only
 
 _COMPONENTS = ("producer", "consumer", "admin", "broker", "topic", "connect", "connect-standalone", "streams")
 CLIENTS = ("producer", "consumer", "admin")
@@ -105,6 +105,8 @@ def components(key: str) -> frozenset[str]:
 
 
 def _components(key: str) -> frozenset[str]:
+    if not known_anywhere(key):
+        return frozenset()
     java = {name for name in _COMPONENTS if fate(name, key, "4.3").status != "never"}
     if librdkafka_only(key):
         known = librdkafka(key)
