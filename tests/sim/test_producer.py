@@ -155,6 +155,48 @@ def test_an_old_answer_to_a_renumbered_batch_begins_no_second_epoch() -> None:
     assert effects == ("stored r1",)
 
 
+def _log_after(policy: ProducerPolicy, faults: dict[str, int], records: int, words: str) -> list[int]:
+    """The leader's log after the events named, then every retry and record in the order of the queue."""
+    state = initial(policy, faults, records)
+    for word in words.split():
+        name, _, batch = word.partition(":")
+        state, _ = step(policy, state, Event(name, int(batch)) if batch else Event(name))
+    while True:
+        going_on = [event for event in enabled(policy, state) if event.name not in FAULTS]
+        if not going_on:
+            return [batch for batch, _ in state.log]
+        # Handling comes before sending, so the order of the queue becomes that of the log.
+        order = ("answer", "handle", "fetch", "send")
+        state, _ = step(policy, state, min(going_on, key=lambda event: order.index(event.name)))
+
+
+@pytest.mark.parametrize("acks", ["1", "all"])
+def test_a_frozen_leader_as_seen_on_real_clusters(acks: str) -> None:
+    """2.8.2, 3.9.1, 4.3.1: five in flight, two handled, the connection dropped, all five sent again."""
+    sends = "send:0 send:1 send:2 send:3 send:4 "
+    handled = "handle:0 handle:1 " if acks == "1" else "handle:0 fetch fetch handle:1 "
+    words = sends + handled + "lost_response:0"
+    faults = {"lost_response": 1}
+    java = ProducerPolicy(acks=acks, idempotence=False, in_flight=5)
+    assert _log_after(java, faults, 6, words) == [0, 1, 4, 3, 2, 1, 0, 5]
+    librdkafka = ProducerPolicy("librdkafka", acks, idempotence=False, in_flight=5)
+    assert _log_after(librdkafka, faults, 6, words) == [0, 1, 0, 1, 2, 3, 4, 5]
+    one = ProducerPolicy(acks=acks, idempotence=False, in_flight=1)
+    assert _log_after(one, faults, 3, "send:0 handle:0 lost_response:0") == [0, 0, 1, 2]
+    if acks == "all":
+        assert _log_after(ProducerPolicy(in_flight=5), faults, 6, words) == [0, 1, 2, 3, 4, 5]
+
+
+def test_a_moved_leader_as_seen_on_real_clusters() -> None:
+    """Five in flight are refused by the old leader and reach the new one reversed; idempotent: in order."""
+    refused = " ".join(f"send:{batch}" for batch in range(5)) + " leader_move "
+    refused += " ".join(f"handle:{batch}" for batch in range(5)) + " "
+    refused += " ".join(f"answer:{batch}" for batch in range(5))
+    java = ProducerPolicy(acks="1", idempotence=False, in_flight=5)
+    assert _log_after(java, {"leader_move": 1}, 6, refused) == [4, 3, 2, 1, 0, 5]
+    assert _log_after(ProducerPolicy(in_flight=5), {"leader_move": 1}, 6, refused) == [0, 1, 2, 3, 4, 5]
+
+
 def test_five_batches_are_remembered_and_no_more() -> None:
     state: ProducerState | None = None
     for sequence in range(CACHED_BATCHES + 1):
