@@ -317,6 +317,8 @@ _BEAT_BELOW_SESSION = ("consumer", "share", "streams")
 
 
 def group_bounds(config: Config) -> Iterator[Reason]:
+    if not any(key.startswith("group.") for key in config.raw):
+        return
     for since, low, high in _ORDERED:
         if config.minor < since or not config.knows(low) or not config.knows(high):
             continue

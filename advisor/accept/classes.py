@@ -62,11 +62,18 @@ def _present(mask: int, version: Version) -> bool:
     return any(mask >> i & 1 for i in near)
 
 
+_exists: dict[tuple[str, str], bool] = {}
+
+
 def exists(name: str, version: Version) -> bool:
-    if name in _JDK:
-        return True
-    entry = _table()["classes"].get(name)
-    return entry is not None and _present(entry[0], version)
+    mark = name, version.release
+    found = _exists.get(mark)
+    if found is None:
+        entry = _table()["classes"].get(name)
+        found = name in _JDK or (entry is not None and _present(entry[0], version))
+        if len(_exists) < 10_000:
+            _exists[mark] = found
+    return found
 
 
 def usable_as(name: str, kind: str, version: Version) -> bool | None:

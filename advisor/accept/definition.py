@@ -35,7 +35,7 @@ _MEMO_MAX = 50_000
 class Config:
     """A configuration under judgement: raw text in, values out on demand."""
 
-    __slots__ = ("_parsed", "component", "minor", "outcomes", "raw", "table", "version")
+    __slots__ = ("_parsed", "component", "derived", "minor", "outcomes", "raw", "table", "version")
 
     def __init__(self, component: str, version: Version, raw: Mapping[str, object]) -> None:
         self.component = component
@@ -49,6 +49,7 @@ class Config:
             outcomes = _memo[mark] = {}
         self.outcomes = outcomes
         self._parsed: dict[str, Any] = {}
+        self.derived: dict[str, Any] = {}  # what several checks work out from the same keys
 
     def since(self, major: int, minor: int) -> bool:
         return self.minor >= (major, minor)

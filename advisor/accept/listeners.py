@@ -66,6 +66,13 @@ def controller_names(config: Config) -> list[str]:
 
 
 def protocol_map(config: Config) -> dict[str, str]:
+    found: dict[str, str] | None = config.derived.get(_MAP)
+    if found is None:
+        found = config.derived[_MAP] = _protocol_map(config)
+    return found
+
+
+def _protocol_map(config: Config) -> dict[str, str]:
     text = config.get(_MAP)
     pairs = values.csv_map(text)
     if pairs is None:
@@ -138,6 +145,13 @@ def _is_ipv4(host: str) -> bool:
 
 
 def listening(config: Config) -> list[Endpoint]:
+    found: list[Endpoint] | None = config.derived.get(_LISTENERS)
+    if found is None:
+        found = config.derived[_LISTENERS] = _listening(config)
+    return found
+
+
+def _listening(config: Config) -> list[Endpoint]:
     if config.get(_LISTENERS) is None and config.knows("port"):
         host = config.get("host.name") or ""
         return _endpoints(config, _LISTENERS, [f"PLAINTEXT://{host}:{config.get('port')}"], True)

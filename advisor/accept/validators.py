@@ -143,8 +143,13 @@ def run(name: str, value: Any) -> None:
 
 
 def protocol_version(text: str, newest: str = "") -> str | None:
-    """The full name of a protocol version: 2.8, 2.8.1 and 2.8-IV1 are one; None if unknown."""
-    known = _VERSIONS[: _VERSIONS.index(newest) + 1] if newest in _VERSIONS else _VERSIONS
+    """The full name of a protocol version: 2.8, 2.8.1 and 2.8-IV1 are one; None if unknown.
+
+    `newest` is the newest one a release takes. It may name a second after a slash, the newest that is finished:
+    those between are known by their full names only.
+    """
+    newest, _, finished = newest.partition("/")
+    known = _VERSIONS[: rank(newest) + 1] if newest in _VERSIONS else _VERSIONS
     parts = text.split(".")
     while len(parts) > 1 and parts[-1] == "":
         parts.pop()
@@ -153,13 +158,11 @@ def protocol_version(text: str, newest: str = "") -> str | None:
     # From 3.3 a text of too few parts is looked up as it stands, with its stray dot.
     if len(parts) <= segments and newest in _VERSIONS and rank(newest) >= rank("3.3-IV0"):
         wanted = text
-    found = None
-    for version in known:
-        if version == wanted:
-            return version
-        if version.partition("-")[0] == wanted:
-            found = version
-    return found
+    if wanted in known:
+        return wanted
+    short = known[: rank(finished) + 1] if finished else known
+    matching = [version for version in short if version.partition("-")[0] == wanted]
+    return matching[-1] if matching else None
 
 
 def rank(version: str) -> int:
@@ -168,7 +171,8 @@ def rank(version: str) -> int:
 
 def _api_version(value: Any, newest: str) -> None:
     if protocol_version(value, newest) is None:
-        raise Problem("enum", f"this release knows no such version; the newest it takes is {newest}")
+        last = newest.rpartition("/")[2]
+        raise Problem("enum", f"this release knows no such version; the newest it takes is {last}")
 
 
 def _throttled(value: Any, _: str) -> None:
@@ -261,11 +265,10 @@ _OPTIMIZATIONS = ("reuse.ktable.source.topics", "merge.repartition.topics", "sin
 
 
 def _optimization(value: Any, _: str) -> None:
-    if value in ("all", "none"):
-        return
-    for item in values.split_dropping_tail(value):
-        if item not in _OPTIMIZATIONS:
-            raise Problem("enum", f"must be all, none, or a list of {', '.join(_OPTIMIZATIONS)}")
+    items = values.split_dropping_tail(value)
+    alone = any(item in ("all", "none") for item in items)
+    if (alone and len(items) > 1) or any(item not in ("all", "none", *_OPTIMIZATIONS) for item in items):
+        raise Problem("enum", f"must be all, none, or a list of {', '.join(_OPTIMIZATIONS)}")
 
 
 def _http_headers(value: Any, _: str) -> None:
