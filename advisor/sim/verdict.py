@@ -33,6 +33,7 @@ class Bounds(NamedTuple):
     fetch: str = "atomic"  # atomic: one event brings a follower level; rounds: request and answer are two
     follower_hw: bool = False  # followers keep a high watermark of their own, one round behind the leader's
     isr_changes: str = "atomic"  # atomic, or proposed: the leader proposes, the controller confirms
+    committed: int = 0  # records that every replica holds, committed and on disk, before the run begins
     states: int = 200_000
     note: str = ""
 
@@ -45,6 +46,8 @@ class Bounds(NamedTuple):
         ]
         if self.follower_hw:
             parts.append("follower HW kept")
+        if self.committed:
+            parts.insert(2, f"{self.committed} committed before")
         if self.isr_changes != "atomic":
             parts.append("ISR changes proposed and confirmed")
         if self.note:
@@ -61,7 +64,7 @@ class Step(NamedTuple):
     state: Mapping[str, Any]  # leader, epoch, isr, elr, hw, replicas, remote_leo, clients
 
     def text(self) -> str:
-        return "  ".join(cell for cell in cells(self) if cell)
+        return "  ".join(cell for cell in cells(self, bool(self.state["remote_leo"])) if cell)
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -178,7 +181,9 @@ def from_dict(data: Mapping[str, Any]) -> Verdict:
 
 def table(trace: Sequence[Step]) -> list[str]:
     """The run as aligned lines, one a step."""
-    rows = [cells(step) for step in trace]
+    # A model that keeps the leader's view of its followers keeps their high watermarks too.
+    detailed = any(step.state["remote_leo"] for step in trace)
+    rows = [cells(step, detailed) for step in trace]
     widths = [max((len(row[column]) for row in rows), default=0) for column in range(6)]
     lines = []
     for row in rows:
@@ -187,7 +192,7 @@ def table(trace: Sequence[Step]) -> list[str]:
     return lines
 
 
-def cells(step: Step) -> tuple[str, str, str, str, str, str]:
+def cells(step: Step, detailed: bool) -> tuple[str, str, str, str, str, str]:
     """The columns of a step: number, event, leadership, in-sync replicas, logs, effects."""
     state = step.state
     leader = "--" if state["leader"] is None else f"b{state['leader']}"
@@ -197,18 +202,16 @@ def cells(step: Step) -> tuple[str, str, str, str, str, str]:
     isr = "isr=" + (",".join(f"b{broker}" for broker in state["isr"]) or "--")
     if state["elr"]:
         isr += " elr=" + ",".join(f"b{broker}" for broker in state["elr"])
-    detailed = bool(state["remote_leo"])
     logs = " ".join(_log(replica, detailed) for replica in state["replicas"])
     if detailed:
         leading += f" hw={state['hw']}"
-        logs += "  remote " + " ".join(
-            f"{broker}={'?' if leo is None else leo}" for broker, leo in state["remote_leo"].items()
-        )
+    if state["remote_leo"]:
+        heard = (f"b{broker}={'?' if leo is None else leo}" for broker, leo in state["remote_leo"].items())
+        logs += "  remote " + " ".join(heard)
     return (str(step.number), step.event["text"], leading, isr, logs, ", ".join(step.effects))
 
 
 def _log(replica: Mapping[str, Any], detailed: bool) -> str:
-    # ! is a process that is down, x a broker that never returns: alive says no more than that.
     mark = "" if replica["alive"] else "!"
     records = list(replica["log"])
     if detailed:

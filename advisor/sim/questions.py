@@ -1,0 +1,259 @@
+"""Which smallest model answers which guarantee, and how far it is searched.
+
+`QUESTIONS` is the registry: a guarantee's name to a function of (policy, environment, faults, bounds). The full
+product of all parts of Kafka is not searchable; each guarantee has the smallest model that can break it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from . import guarantees
+from .partition import enabled, run, step
+from .partition_state import EVENT_OF, Event, Model, Policy, State, start
+from .search import explore
+from .verdict import Bounds, Broken, Effect, Holds, Trace, Unknown, Verdict
+
+Counts = Mapping[str, int]
+Predicate = Callable[[Model, State], str | None]
+Witness = Callable[[Event, tuple[Effect, ...], State], bool]
+Question = Callable[[Any, Counts, Counts, Bounds | None], Verdict]
+
+# A partition of more replicas is searched at this many, with the same margin: what matters is how many copies
+# an acknowledgement waits for and how many of them the faults take.
+REPLICAS_SEARCHED = 3
+
+
+def ask(
+    guarantee: str,
+    policy: Any,
+    environment: Counts | None = None,
+    faults: Counts | None = None,
+    bounds: Bounds | None = None,
+) -> Verdict:
+    """Look for a run that breaks the guarantee. `environment` is free of charge, `faults` are counted, both as
+    name to number; without `bounds` those of the question are taken."""
+    if guarantee not in QUESTIONS:
+        raise ValueError(f"no question is called {guarantee!r}: there are {', '.join(sorted(QUESTIONS))}")
+    return QUESTIONS[guarantee](policy, environment or {}, faults or {}, bounds)
+
+
+# -- the questions of a partition --------------------------------------------------------------------------
+
+
+def acked_records_survive(
+    policy: Policy, environment: Counts, faults: Counts, bounds: Bounds | None = None
+) -> Verdict:
+    """One record, two elections, atomic fetches; followers keep a high watermark only where they truncate to
+    it (before 0.11)."""
+    budget = _sum(environment, faults)
+    if bounds is None:
+        policy, budget, note = scaled(policy, budget)
+        old = policy.truncation == "high-watermark"
+        bounds = Bounds(policy.replicas, records=1, elections=2, follower_hw=old, note=note)
+    witnesses: dict[str, Witness] = {"a record is acknowledged": _acked}
+    _add_fault_witnesses(witnesses, policy, budget)
+    return _search(
+        "acked-records-survive", guarantees.acked_records_survive, policy, budget, bounds, witnesses
+    )
+
+
+def replicas_agree(
+    policy: Policy, environment: Counts, faults: Counts, bounds: Bounds | None = None
+) -> Verdict:
+    """Two replicas, two records on top of a committed one, three elections, fetch in rounds, leadership
+    learnt late."""
+    if policy.replicas < 2:
+        return Unknown("a single replica has none to agree with", ("replicas",))
+    budget = _sum(environment, faults)
+    if bounds is None:
+        note = "" if policy.replicas == 2 else f"RF {policy.replicas} searched at 2 with the same margin"
+        policy = policy._replace(
+            replicas=2, min_isr=max(1, policy.min_isr - (policy.replicas - 2)), racks=policy.racks[:2]
+        )
+        bounds = Bounds(2, records=2, elections=3, fetch="rounds", follower_hw=True, committed=1, note=note)
+    witnesses: dict[str, Witness] = {"two replicas count a record as committed": _committed_twice}
+    _add_fault_witnesses(witnesses, policy, budget)
+    return _search("replicas-agree", guarantees.replicas_agree, policy, budget, bounds, witnesses)
+
+
+def committed_on_isr(
+    policy: Policy, environment: Counts, faults: Counts, bounds: Bounds | None = None
+) -> Verdict:
+    """The invariant of the public specification, within given bounds. No rule asks it."""
+    budget = _sum(environment, faults)
+    if bounds is None:
+        bounds = Bounds(policy.replicas, records=2, elections=2, fetch="rounds", follower_hw=True)
+    witnesses: dict[str, Witness] = {"two replicas count a record as committed": _committed_twice}
+    return _search("committed-on-isr", guarantees.committed_on_isr, policy, budget, bounds, witnesses)
+
+
+def writes_available(
+    policy: Policy, environment: Counts, faults: Counts, bounds: Bounds | None = None
+) -> Verdict:
+    return _available("writes-available", policy, environment, faults, bounds)
+
+
+def group_available(
+    policy: Policy, environment: Counts, faults: Counts, bounds: Bounds | None = None
+) -> Verdict:
+    """The policy is that of the internal topic: its leader is the coordinator, a commit is a write to it."""
+    return _available("group-available", policy, environment, faults, bounds)
+
+
+def _available(
+    guarantee: str, policy: Policy, environment: Counts, faults: Counts, bounds: Bounds | None
+) -> Verdict:
+    """Sets of live and in-sync brokers only: no record is written. Brokers that are away stay away, but for
+    those of a roll, which come back in turn; everybody else may do whatever restores the partition."""
+    budget = _sum(environment, faults)
+    if bounds is None:
+        # Each broker that goes away costs one election at most, so this many are never used up.
+        rolls = 1 + budget.get("roll", 0) + budget.get("leader_move", 0)
+        bounds = Bounds(policy.replicas, records=0, elections=2 * policy.replicas * rolls)
+    # How a log is cut does not matter where none is written.
+    policy = policy._replace(truncation="kip-320")
+    witnesses: dict[str, Witness] = {}
+    _add_fault_witnesses(witnesses, policy, budget, elected=False)
+
+    def only_recovery(state: State, event: Event) -> bool:
+        if event.name == "return":
+            return event.broker == state.rolling
+        if event.name == "fetch":
+            return not state.isr >> event.broker & 1  # a fetch of an in-sync replica moves no set
+        return event.name != "heal"
+
+    predicate = guarantees.writes_available if guarantee == "writes-available" else guarantees.group_available
+    last = [Event("produce", value=0)]
+    return _search(guarantee, predicate, policy, budget, bounds, witnesses, only_recovery, last)
+
+
+# -- searching ---------------------------------------------------------------------------------------------
+
+
+def _search(
+    guarantee: str,
+    predicate: Predicate,
+    policy: Policy,
+    budget: Counts,
+    bounds: Bounds,
+    witnesses: Mapping[str, Witness],
+    allowed: Callable[[State, Event], bool] | None = None,
+    last: Sequence[Event] = (),
+) -> Verdict:
+    """Explore, and put the outcome into words. `last` is what a client tries at the end of a broken run."""
+    model, first = start(policy, bounds, budget)
+
+    def successors(state: State) -> Iterator[tuple[Event, tuple[Effect, ...], State]]:
+        for event in enabled(model, state):
+            if allowed is None or allowed(state, event):
+                after, effects = step(model, state, event)
+                yield event, effects, after
+
+    found = explore(
+        first,
+        successors,
+        lambda state: predicate(model, state),
+        states_max=bounds.states,
+        witnesses=witnesses,
+    )
+    if found.run is not None:
+        trace, _ = run(model, first, [*found.run, *last])
+        reason = _in_steps(trace, found.reason or "")
+        return Broken(guarantee, trace, spent(trace), found.states, bounds, reason)
+    if found.stopped is not None:
+        return Unknown(
+            f"no run found among the first {found.stopped} within {bounds.text()}", (), bounds, found.states
+        )
+    missing = [name for name in witnesses if name not in found.witnessed]
+    if missing:
+        return Unknown(f"never seen within {bounds.text()}: {'; '.join(missing)}", (), bounds, found.states)
+    return Holds(bounds, found.states, tuple(sorted(found.witnessed)))
+
+
+def spent(trace: Trace) -> dict[str, int]:
+    """The faults a run uses up, slow followers and the like included."""
+    counts: dict[str, int] = {}
+    for step_ in trace:
+        fault = step_.event.get("fault")
+        if fault is not None:
+            counts[fault] = counts.get(fault, 0) + 1
+    return counts
+
+
+def _in_steps(trace: Trace, reason: str) -> str:
+    """Says at which steps a lost record was acknowledged and was gone, where the reason is about one."""
+    record = reason.split(" ", 1)[0]
+    acked = [step_.number for step_ in trace if f"acked {record}" in step_.effects]
+    return f"{record} acked at {acked[0]}, gone at {trace[-1].number}: {reason}" if acked else reason
+
+
+def scaled(policy: Policy, budget: Counts) -> tuple[Policy, dict[str, int], str]:
+    """A partition of more than three replicas as one of three with the same margin: as many in-sync replicas
+    left by slow followers, as many copies beyond those that the faults take."""
+    surplus = policy.replicas - REPLICAS_SEARCHED
+    if surplus <= 0:
+        return policy, dict(budget), ""
+    slow = budget.get("slow_follower", 0)
+    taken = max((count for name, count in budget.items() if name != "slow_follower"), default=0)
+    minimum = policy.effective_min_isr
+    # Copies and faults fall together: what decides is how many of the one are left after the other.
+    less = max(0, min(minimum, policy.replicas) - REPLICAS_SEARCHED, taken - REPLICAS_SEARCHED)
+    counts = {name: max(1, count - less) for name, count in budget.items() if count > 0}
+    counts["slow_follower"] = max(0, slow - surplus)
+    over = minimum > policy.replicas  # before 3.7: every write refused, at any size
+    smaller = policy._replace(
+        replicas=REPLICAS_SEARCHED,
+        min_isr=REPLICAS_SEARCHED + 1 if over else max(1, minimum - less),
+        racks=policy.racks[:REPLICAS_SEARCHED],
+    )
+    return smaller, counts, f"RF {policy.replicas} searched at {REPLICAS_SEARCHED} with the same margin"
+
+
+def _sum(environment: Counts, faults: Counts) -> dict[str, int]:
+    total = {name: count for name, count in environment.items() if count > 0}
+    for name, count in faults.items():
+        if count > 0:
+            total[name] = total.get(name, 0) + count
+    return total
+
+
+# -- witnesses: what must be reachable, else Holds would say nothing ----------------------------------------
+
+
+def _acked(event: Event, effects: tuple[Effect, ...], state: State) -> bool:
+    return any(effect.name == "acked" for effect in effects)
+
+
+def _committed_twice(event: Event, effects: tuple[Effect, ...], state: State) -> bool:
+    # The last record written is one of the model's, whatever was committed before.
+    return event.name in ("write", "fetch") and sum(r.hw == state.sent > 0 for r in state.replicas) > 1
+
+
+def _elected(event: Event, effects: tuple[Effect, ...], state: State) -> bool:
+    return event.name == "elect"
+
+
+def _add_fault_witnesses(
+    witnesses: dict[str, Witness], policy: Policy, budget: Counts, elected: bool = True
+) -> None:
+    for fault in budget:
+        # One replica has no follower to be slow and nobody to move the lead to.
+        if policy.replicas > 1 or fault not in ("slow_follower", "leader_move"):
+            verb = EVENT_OF[fault]
+            witnesses[f"{fault} happens"] = lambda event, effects, state, verb=verb: event.name == verb
+    if elected and any(fault in _ENDS_A_TERM for fault in budget):
+        witnesses["a leader is elected"] = _elected
+
+
+_ENDS_A_TERM = ("broker_crash", "broker_lost", "power_loss", "disk_wiped", "partitioned", "rack_lost")
+
+# The registry. A guarantee of another part (producer, groups) adds its function here.
+QUESTIONS: dict[str, Question] = {
+    "acked-records-survive": acked_records_survive,
+    "replicas-agree": replicas_agree,
+    "committed-on-isr": committed_on_isr,
+    "writes-available": writes_available,
+    "group-available": group_available,
+}
