@@ -173,13 +173,13 @@ def explain_checkpoint(entries: tuple[EpochEntry, ...], log_end_offset: int | No
     if not cache.entries:
         return ("No leader epoch has written to this replica's log: a follower that asks gets no answer.",)
     lines = [*_dropped(entries, cache)]
-    end = "the end of the log" if log_end_offset is None else f"the end of the log, {log_end_offset}"
+    end = "the end of this log" if log_end_offset is None else f"{log_end_offset}, the end of this log"
     for index, (epoch, start) in enumerate(cache.entries):
         following = cache.entries[index + 1] if index + 1 < len(cache.entries) else None
         if following is None:
             lines.append(
                 f"Epoch {epoch} wrote from offset {start} on and is the latest: "
-                f"a follower whose last epoch is {epoch} keeps its log up to {end}."
+                f"a follower whose last epoch is {epoch} is told {end}, and keeps what it has before that."
             )
         else:
             lines.append(

@@ -84,8 +84,8 @@ def test_a_checkpoint_is_explained() -> None:
         "and cuts off whatever it has from there on.",
         "Epoch 2 wrote offsets 80 to 119: a follower whose last epoch is 2 is told 120, where epoch 3 begins"
         ", and cuts off whatever it has from there on.",
-        "Epoch 3 wrote from offset 120 on and is the latest: a follower whose last epoch is 3 keeps its log "
-        "up to the end of the log, 200.",
+        "Epoch 3 wrote from offset 120 on and is the latest: a follower whose last epoch is 3 is told 200, "
+        "the end of this log, and keeps what it has before that.",
         "An epoch before 1 has no records left here: the answer is 20, where the oldest known epoch begins.",
         "An epoch after 3 is unknown here: no answer, as the asker is ahead of this replica.",
     )
