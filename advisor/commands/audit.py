@@ -13,7 +13,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from ..model import UsageError
+from ..model import Location, UsageError
 from . import say
 
 if TYPE_CHECKING:
@@ -191,7 +191,7 @@ def _problems(result: Audit, hook: bool) -> list[str]:
     problems = list(result.missing)
     targets = [record for root in result.roots for record in root.files if record.target]
     problems += [
-        f"{record.file}: {record.reason}"
+        f"{Location(record.file, record.error.line)}: {record.reason}"
         for record in targets
         if record.named and record.error is not None and (record.format is not None or not hook)
     ]

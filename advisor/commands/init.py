@@ -24,9 +24,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from ..catalog import resolve_version
+    from ..cache import Cache
     from ..files import PROJECT_FILE
-    from ..project import to_toml
+    from ..project import load_project, to_toml
+    from ..versions import choose_version
 
     if not os.path.isdir(args.folder):
         raise UsageError(f"{args.folder}: no such folder")
@@ -34,15 +35,14 @@ def run(args: argparse.Namespace) -> int:
     if os.path.lexists(path) and not args.force:
         raise UsageError(f"{path} is there already; --force replaces it")
     values: dict[str, str] = {}
-    if args.kafka_version:
-        try:
-            resolve_version(args.kafka_version)
-        except ValueError as error:
-            raise UsageError(str(error)) from None
+    if args.kafka_version is not None:
+        choose_version(args.kafka_version, ())
         values["kafka_version"] = args.kafka_version
     if args.profile:
         values["profile"] = args.profile
     text = to_toml(values)
+    # A file that the next audit would refuse is not written.
+    load_project(path, text, Cache(None))
     try:
         with open(path, "w" if args.force else "x", encoding="utf-8") as file:
             file.write(text)

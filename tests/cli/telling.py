@@ -18,7 +18,8 @@ def told(done, code: int) -> str:
     everything = done.stdout + done.stderr
     assert "Traceback" not in everything, everything[-3000:]
     assert "mistake in kafka-advisor" not in everything, everything[-3000:]
-    assert "rule-crashed" not in everything, everything[-3000:]
+    assert ": error KA000" not in everything, everything[-3000:]
+    assert '"code": "KA000"' not in everything, everything[-3000:]
     assert done.returncode == code, f"exit code {done.returncode}\n{everything[-3000:]}"
     return done.stderr
 

@@ -1,0 +1,290 @@
+"""The command as a person meets it: help, lists, explanations, exit codes."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+
+import pytest
+
+from advisor import __version__
+
+from .telling import PRODUCER, codes, report_of, told
+
+COMMANDS = ("audit", "explain", "rules", "init", "plugin")
+# An error (KA006) and a warning (KA002).
+FAULTY = PRODUCER.replace("acks=all", "acks=ALL") + "linger.mss=5\n"
+WARNING = PRODUCER + "linger.mss=5\n"
+
+
+def test_version(advisor):
+    done = advisor("--version")
+    assert done.stdout == f"kafka-advisor {__version__}\n"
+    told(done, 0)
+
+
+def test_no_words_teach(advisor):
+    done = advisor()
+    said = told(done, 2)
+    assert done.stdout == ""
+    for name in COMMANDS:
+        assert f"\n  {name} " in said
+    assert "kafka-advisor audit ." in said
+    assert advisor("--help").stdout == said
+    assert told(advisor("--help"), 0) == ""
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_teaches(advisor, command):
+    done = advisor(command, "--help")
+    told(done, 0)
+    assert f"kafka-advisor {command}" in done.stdout
+    assert "examples:" in done.stdout
+    assert "exit codes" in done.stdout
+    options = [line for line in done.stdout.splitlines() if line.startswith("  --")]
+    following = done.stdout.splitlines()
+    for line in options:
+        bare = line.split("  ")[-1].startswith("--") or line.strip().count("  ") == 0
+        after = following[following.index(line) + 1]
+        assert not bare or after.startswith("      "), f"no word about {line.strip()}"
+
+
+def test_examples_in_the_help_of_audit_run(advisor, samples):
+    shown = advisor("audit", "--help").stdout
+    examples = shown.partition("examples:\n")[2].partition("\n\n")[0].splitlines()
+    assert len(examples) >= 4
+    folder = samples / "quickstart"
+    (folder / "config").mkdir()
+    (folder / "config/producer.properties").write_text(PRODUCER)
+    for example in examples:
+        words = example.strip().partition("     ")[0].split()
+        assert words[:2] == ["kafka-advisor", "audit"]
+        done = advisor(*words[1:], cwd=folder)
+        assert done.returncode in (0, 1), f"{example}\n{done.stderr}"
+        assert done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    "words", [["adit"], ["audit"], ["explain"], ["plugin", "make"], ["rules", "--format", "x"]]
+)
+def test_wrong_words_are_usage(advisor, words):
+    done = advisor(*words)
+    assert "usage: kafka-advisor" in told(done, 2)
+    assert done.stdout == ""
+
+
+# rules and explain
+
+
+def test_rules_as_text_and_json_agree(advisor):
+    listed = advisor("rules")
+    told(listed, 0)
+    rows = json.loads(advisor("rules", "--format", "json").stdout)
+    assert {"code", "name", "severity", "evidence", "pack"} == set(rows[0])
+    for row in rows:
+        (line,) = [line for line in listed.stdout.splitlines() if line.startswith(f"{row['code']} ")]
+        assert row["name"] in line
+        assert row["severity"] in line
+    assert [row["code"] for row in rows] == sorted(row["code"] for row in rows)
+
+
+def test_every_rule_is_explained_by_code_and_name(advisor):
+    rows = json.loads(advisor("rules", "--format", "json").stdout)
+    # One in three keeps this short; which ones does not matter.
+    for row in [row for row in rows if row["pack"] == "engine"] + rows[::3]:
+        by_code, by_name = advisor("explain", row["code"].lower()), advisor("explain", row["name"])
+        told(by_code, 0)
+        assert by_code.stdout.startswith(f"{row['code']} {row['name']}")
+        assert by_name.stdout == by_code.stdout
+        assert len(by_code.stdout) > 80
+
+
+def test_setting_is_explained_by_version(advisor):
+    old, new = (advisor("explain", "linger.ms", "--kafka-version", version) for version in ("3.9", "4.1"))
+    told(old, 0)
+    told(new, 0)
+    assert old.stdout != new.stdout
+    assert "3.9" in old.stdout
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("min.insync.replica", "did you mean min.insync.replicas"),
+        ("silently-rewriten", "no rule or setting is called 'silently-rewriten'"),
+        ("KA999", "no rule or setting is called 'KA999'"),
+        ("\x1b[31m", "no rule or setting is called '\\x1b[31m'"),
+        ("", "no rule or setting"),
+    ],
+)
+def test_unknown_word_is_a_usage_error(advisor, word, said):
+    done = advisor("explain", word)
+    assert said in told(done, 2)
+    assert done.stdout == ""
+
+
+def test_explain_at_no_version(advisor):
+    assert "banana" in told(advisor("explain", "acks", "--kafka-version", "banana"), 2)
+
+
+# init
+
+
+def test_init_writes_a_file_that_loads(advisor, tmp_path):
+    done = advisor("init", "--kafka-version", "3.9", "--profile", "dev")
+    told(done, 0)
+    text = (tmp_path / "kafka-advisor.toml").read_text()
+    assert tomllib.loads(text) == {"kafka_version": "3.9", "profile": "dev"}
+    (tmp_path / "producer.properties").write_text(PRODUCER)
+    report = report_of(advisor("audit", "--format", "json", "."), 0)
+    assert (report["kafka_version"], report["profile"]["name"]) == ("3.9", "dev")
+
+
+def test_init_without_words_changes_no_verdict(advisor, tmp_path):
+    (tmp_path / "producer.properties").write_text(FAULTY)
+    before = advisor("audit", ".").stdout
+    told(advisor("init"), 0)
+    assert tomllib.loads((tmp_path / "kafka-advisor.toml").read_text()) == {}
+    assert advisor("audit", ".").stdout == before
+
+
+def test_every_line_of_init_can_be_taken_up(advisor, tmp_path):
+    """What stands as a comment is valid when it is uncommented."""
+    told(advisor("init"), 0)
+    path = tmp_path / "kafka-advisor.toml"
+    lines = path.read_text().splitlines()
+    taken = [line[1:] if line.startswith("#") and not line.startswith("# ") else line for line in lines]
+    assert taken != lines
+    # These name things that are not here.
+    text = "\n".join(taken)
+    parsed = tomllib.loads(text)
+    assert set(parsed) >= {"kafka_version", "profile", "fail_on", "severity", "facts", "workload", "suppress"}
+    from advisor.cache import Cache
+    from advisor.project import load_project
+
+    project = load_project(str(path), text, Cache(None))
+    assert project.kafka_version == parsed["kafka_version"]
+
+
+def test_init_does_not_overwrite(advisor, tmp_path):
+    path = tmp_path / "kafka-advisor.toml"
+    path.write_text("# mine\n")
+    assert "--force" in told(advisor("init"), 2)
+    assert path.read_text() == "# mine\n"
+    told(advisor("init", "--force"), 0)
+    assert path.read_text() != "# mine\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["nowhere"], "nowhere: no such folder"),
+        (["--kafka-version", "banana"], "banana"),
+        (["--kafka-version", ""], "version"),
+        (["--kafka-version", "4"], "version"),
+    ],
+)
+def test_init_refuses(advisor, tmp_path, words, said):
+    done = advisor("init", *words)
+    assert said in told(done, 2)
+    assert not (tmp_path / "kafka-advisor.toml").exists()
+
+
+# Exit codes and the choice of rules
+
+
+@pytest.mark.parametrize(
+    ("text", "fail_on", "code"),
+    [
+        (PRODUCER, None, 0),
+        (WARNING, None, 0),
+        (FAULTY, None, 1),
+        (FAULTY, "error", 1),
+        (WARNING, "error", 0),
+        (WARNING, "warning", 1),
+        (WARNING, "note", 1),
+        (FAULTY, "never", 0),
+        (PRODUCER.partition("\n")[0] + "\nacks=all\nlinger.ms=5\n", "warning", 0),
+        (PRODUCER.partition("\n")[0] + "\nacks=all\nlinger.ms=5\n", "note", 1),
+    ],
+)
+def test_exit_codes(advisor, tmp_path, text, fail_on, code):
+    (tmp_path / "producer.properties").write_text(text)
+    told(advisor("audit", "--select", "KA0", *(["--fail-on", fail_on] if fail_on else []), "."), code)
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["--select", "KA0"], ["KA002", "KA006"]),
+        (["--select", "KA002"], ["KA002"]),
+        (["--select", "not-a-choice"], ["KA006"]),
+        (["--select", "KA002,KA006"], ["KA002", "KA006"]),
+        (["--select", "KA0", "--ignore", "KA006"], ["KA002"]),
+        (["--ignore", "unknown-key", "--select", "KA0"], ["KA006"]),
+        (["--ignore", "KA0", "--select", "KA00"], []),
+        (["--select", "ka006"], ["KA006"]),
+    ],
+)
+def test_choice_of_rules(advisor, tmp_path, words, expected):
+    (tmp_path / "producer.properties").write_text(FAULTY)
+    report = report_of(advisor("audit", "--fail-on", "never", "--format", "json", *words, "."), 0)
+    assert sorted(codes(report)) == expected
+
+
+def test_set_replaces_the_value_of_a_file(advisor, tmp_path):
+    (tmp_path / "producer.properties").write_text(FAULTY)
+    report = report_of(advisor("audit", "--format", "json", "--set", "producer.acks=all", "."), 0)
+    assert "KA006" not in codes(report)
+
+
+def test_kafka_version_decides(advisor, samples):
+    sample = samples / "quickstart"
+    assert "KA010" in codes(report_of(advisor("audit", "--format", "json", sample), 1))
+    words = ("--fail-on", "never", "--kafka-version", "3.9", sample)
+    old = report_of(advisor("audit", "--format", "json", *words), 0)
+    assert "KA010" not in codes(old)
+    assert old["kafka_version"] == "3.9"
+
+
+# Reports
+
+
+def test_report_to_files(advisor, tmp_path):
+    (tmp_path / "producer.properties").write_text(FAULTY)
+    name = "producer.properties"
+    done = advisor("audit", "--report", "json=out.json", "--report", "text=out.txt", name)
+    told(done, 1)
+    assert (tmp_path / "out.txt").read_text() == done.stdout
+    assert (tmp_path / "out.json").read_text() == advisor("audit", "--format", "json", name).stdout
+
+
+def test_report_that_cannot_be_written_leaves_nothing_behind(advisor, tmp_path):
+    (tmp_path / "producer.properties").write_text(PRODUCER)
+    (tmp_path / "taken").mkdir()
+    said = told(advisor("audit", "--report", "json=taken", "producer.properties"), 2)
+    assert "taken: is a directory" in said
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".cache", "producer.properties", "taken"]
+
+
+def test_control_characters_are_escaped_in_text(advisor, tmp_path):
+    """A value must neither drive the terminal nor forge a line of the report."""
+    forged = "\\u001b[2J\\u001b[31m\\r\\n0 errors, 0 warnings\\u0000\\u202e\\u2028"
+    (tmp_path / "producer.properties").write_text(
+        PRODUCER.replace("acks=all", f"acks={forged}") + f"evil{forged}key=1\nclient.id=x{forged}\n"
+    )
+    done = advisor("audit", "--show-effective", ".")
+    told(done, 1)
+    assert all(char == "\n" or char.isprintable() for char in done.stdout)
+    assert "\\x1b[2J" in done.stdout
+    assert [line for line in done.stdout.splitlines() if line.startswith("0 errors")] == []
+    raw = advisor("audit", "--format", "json", ".").stdout
+    assert raw.isascii()
+    assert all(char == "\n" or char.isprintable() for char in raw)
+
+
+def test_stdout_carries_the_report_alone(advisor, tmp_path):
+    (tmp_path / "producer.properties").write_text(PRODUCER)
+    done = advisor("audit", "--format", "json", "producer.properties", "nowhere")
+    assert json.loads(done.stdout)["summary"]["files"] == 1
+    assert told(done, 2) == "kafka-advisor: nowhere: no such file or folder\n"
