@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from advisor.catalog import Version, resolve_version
 
 from .definition import Config, Skip, definition_reasons
-from .results import Accepted, Reason, Rejected, Rewrite
+from .results import Accepted, Reason, Rejected, Rewrite, discreet_reason, discreet_rewrite, hidden
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -41,6 +41,7 @@ _MODULES = {
     "connect": "connect",
     "connect-standalone": "connect",
     "streams": "streams",
+    "group": "group",
 }
 _loaded: dict[str, tuple[tuple[Check, ...], tuple[Watch, ...]]] = {}
 
@@ -60,7 +61,10 @@ def would_accept(component: str, version: str | Version, config: Mapping[str, ob
             reasons.extend(check(judged))
         except Skip:
             continue
+    secrets = hidden(config)
     if reasons:
+        if secrets:
+            reasons = [discreet_reason(reason, secrets) for reason in reasons]
         return Rejected(tuple(dict.fromkeys(reasons)))
     rewrites: list[Rewrite] = []
     for watch in watches:
@@ -68,6 +72,8 @@ def would_accept(component: str, version: str | Version, config: Mapping[str, ob
             rewrites.extend(watch(judged))
         except Skip:
             continue
+    if secrets:
+        rewrites = [discreet_rewrite(rewrite, secrets) for rewrite in rewrites]
     return Accepted(tuple(rewrites))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from advisor.catalog import RdKey, is_password, librdkafka, librdkafka_names
 from advisor.catalog.names import edit_distance
 
-from .results import Accepted, Reason, Rejected, Rewrite
+from .results import Accepted, Reason, Rejected, Rewrite, discreet_reason, discreet_rewrite, hidden
 
 _TRUE = ("true", "t", "1")
 _FALSE = ("false", "f", "0")
@@ -88,9 +88,10 @@ def judge(role: str, config: Mapping[str, object]) -> Accepted | Rejected:
             reasons.extend(check(given))
         except KeyError:
             continue
+    secrets = hidden(config)
     if reasons:
-        return Rejected(tuple(dict.fromkeys(reasons)))
-    return Accepted(tuple(_ignored(role, config)))
+        return Rejected(tuple(dict.fromkeys(discreet_reason(reason, secrets) for reason in reasons)))
+    return Accepted(tuple(discreet_rewrite(rewrite, secrets) for rewrite in _ignored(role, config)))
 
 
 def _unknown(name: str) -> str:

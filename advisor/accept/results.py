@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
+
+from advisor.catalog import is_password
 
 
 class Reason(NamedTuple):
@@ -37,3 +40,33 @@ class Accepted(NamedTuple):
 
 class Rejected(NamedTuple):
     reasons: tuple[Reason, ...]
+
+
+def hidden(config: Mapping[str, object]) -> frozenset[str]:
+    """Keys whose value came as a secret although no release types them as one.
+
+    What is typed as a password is never quoted by any check. Of the others, whose value or parts of it a check
+    may quote, nothing but the kind of the trouble is told.
+    """
+    return frozenset(
+        key
+        for key, value in config.items()
+        if not isinstance(value, str) and hasattr(value, "reveal") and not is_password(key)
+    )
+
+
+def discreet_reason(reason: Reason, secrets: frozenset[str]) -> Reason:
+    if not secrets.intersection(reason.keys):
+        return reason
+    return reason._replace(
+        detail=f"{reason.keys[0]}: refused ({reason.kind}); the value is kept secret", near=None
+    )
+
+
+def discreet_rewrite(rewrite: Rewrite, secrets: frozenset[str]) -> Rewrite:
+    if not secrets.intersection((rewrite.key, *rewrite.because)):
+        return rewrite
+    becomes = None if rewrite.becomes is None else "<secret>"
+    return rewrite._replace(
+        given="<secret>", becomes=becomes, detail="changed or ignored; the value is kept secret"
+    )

@@ -166,7 +166,7 @@ def rack_tags(config: Config) -> Iterator[Reason]:
         yield Reason("range", (_TAG_PREFIX,), f"at most {_TAGS_MAX} client tags are taken")
     for tag in config.get(_TAGS):
         if tag not in tags:
-            yield Reason("cross-key", (_TAGS, _TAG_PREFIX + tag), f"{_TAGS}: {_TAG_PREFIX}{tag} is not set")
+            yield Reason("cross-key", (_TAGS,), f"{_TAGS}: {_TAG_PREFIX}{tag} is not set")
     for tag, value in tags.items():
         key = _TAG_PREFIX + tag
         if len(tag) > _TAG_KEY_MAX:

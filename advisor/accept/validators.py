@@ -145,8 +145,8 @@ def run(name: str, value: Any) -> None:
 def protocol_version(text: str, newest: str = "") -> str | None:
     """The full name of a protocol version: 2.8, 2.8.1 and 2.8-IV1 are one; None if unknown.
 
-    `newest` is the newest one a release takes. It may name a second after a slash, the newest that is finished:
-    those between are known by their full names only.
+    `newest` is the newest one a release takes. It may name a second after a slash, the newest that is
+    finished: those between are known by their full names only.
     """
     newest, _, finished = newest.partition("/")
     known = _VERSIONS[: rank(newest) + 1] if newest in _VERSIONS else _VERSIONS

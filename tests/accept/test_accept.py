@@ -12,7 +12,7 @@ import pytest
 
 from advisor.accept import Accepted, Rejected, looks_like_class, values, would_accept, would_accept_librdkafka
 from advisor.accept.jaas import parse
-from advisor.catalog import RELEASES
+from advisor.catalog import RELEASES, keys, librdkafka_names
 
 SERIALIZATION = "org.apache.kafka.common.serialization."
 PRODUCER = {
@@ -103,6 +103,19 @@ def test_secrets_are_judged_and_never_told():
     assert "hunter2" not in repr(numeric)
 
 
+def test_no_secret_leaves_in_any_key():
+    """Whatever key a loader takes for secret, neither its text nor a part of it comes back."""
+    text = "Hunter2.Sesame://swordfish:99999,OpenSesame"
+    for component, base in {**BASES, "broker": KRAFT}.items():
+        for release in ("2.8", "3.9", "4.3"):
+            for key in keys(component, release):
+                told = repr(would_accept(component, release, {**base, key: Secret(text)})).lower()
+                assert not any(word in told for word in ("hunter2", "sesame", "swordfish", "99999"))
+    for key in librdkafka_names():
+        told = repr(would_accept_librdkafka("producer", {key: Secret(text)})).lower()
+        assert not any(word in told for word in ("hunter2", "sesame", "swordfish", "99999"))
+
+
 def test_what_is_templated_is_left_open():
     unknown = object()
     for key in ("acks", "retries", "bootstrap.servers", "key.serializer", "delivery.timeout.ms"):
@@ -162,6 +175,14 @@ def test_missing_classes(name, needs, near):
 def test_silent_rewrites(component, version, config, rewritten):
     verdict = would_accept(component, version, config)
     assert {rewrite.key: rewrite.becomes for rewrite in verdict.rewrites} == rewritten
+
+
+def test_groups_refuse_what_they_do_not_know():
+    assert isinstance(would_accept("group", "4.3", {"consumer.session.timeout.ms": "50000"}), Accepted)
+    (unknown,) = would_accept("group", "4.3", {"consumer.session.timeout": "50000"}).reasons
+    assert unknown.kind == "unknown-key"
+    (bound,) = would_accept("group", "4.3", {"consumer.session.timeout.ms": "500000"}).reasons
+    assert (bound.kind, bound.needs) == ("range", "broker")
 
 
 @pytest.mark.parametrize(
