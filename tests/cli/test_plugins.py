@@ -49,7 +49,8 @@ def load(source):
 def loud(document, context):
     for item in document.settings:
         if str(item.value).isupper():
-            yield Hit(item.origin.at, (item.key,), {"key": item.key, "value": str(item.value)})
+            fields = {"key": item.key, "value": str(item.value)}
+            yield Hit(check="shop-loud", at=item.origin.at, keys=(item.key,), fields=fields)
 
 
 def count(report, options):

@@ -1,0 +1,137 @@
+"""Files as they come from broken editors, merges and enemies: samples of every format, mutated.
+
+In this process, so that thousands fit; what counts is that nothing raises, no rule crashes and the report
+keeps its shape.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import tempfile
+
+import jsonschema
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from advisor.testing import audit_paths
+from tests.conftest import ROOT
+
+SCHEMA = jsonschema.Draft202012Validator(
+    json.loads((ROOT / "advisor/schemas/report.schema.json").read_text())
+)
+SEEDS = {
+    "properties": [
+        "samples/quickstart/producer.properties",
+        "samples/quickstart/server.properties",
+        "tests/formats/properties/connect-distributed/connect-distributed.properties",
+        "tests/formats/properties/mm2/mm2.properties",
+        "tests/formats/properties/syntax/consumer.properties",
+    ],
+    "spring": ["samples/spring-compose/application.yml"],
+    "compose": [
+        "samples/spring-compose/docker-compose.yml",
+        "tests/formats/compose/confluent-interpolation/docker-compose.yml",
+    ],
+    "envfile": ["tests/formats/envfile/confluent/broker.env"],
+    "strimzi": ["samples/strimzi/kafka.yaml", "tests/formats/strimzi/mirror-maker-2/old.yaml"],
+}
+# What means something to one of the syntaxes, and bytes that mean nothing to any.
+PIECES = [
+    *"=:#!\\\"'{}[]&*|>%@`,-?<~$ \t\n\r",
+    *(
+        "\\u",
+        "\\u00",
+        "\\\n",
+        "---\n",
+        "...\n",
+        "<<: *x",
+        "&x ",
+        "*x",
+        "!!python/object:os.system ",
+        "${",
+        "}",
+    ),
+    *("${A:-${B}}", "{{ x }}", "{% if x %}", "$(X)", "\x00", "\x1b[2J", "\x85", "\u2028", "\ufeff", "\ud7ff"),
+    *("9" * 400, "-1", "1e999", "NaN", "0x", "null", "true", "[]", "{}", "é", "\U0001f600", " " * 300),
+]
+
+
+def mutate(data: bytes, chance: random.Random) -> bytes:
+    for _ in range(chance.randint(1, 6)):
+        at, end = sorted(chance.randint(0, len(data)) for _ in range(2))
+        match chance.randrange(6):
+            case 0:
+                data = data[:at] + chance.choice(PIECES).encode("utf-8", "surrogatepass") + data[at:]
+            case 1:
+                data = data[:at] + data[min(end, at + 40) :]
+            case 2:
+                data = data[:at] + bytes([chance.randrange(256)]) + data[at + 1 :]
+            case 3:
+                data = data[:at] + data[at : at + 80] + data[at:]
+            case 4:
+                data = data[:end]
+            case 5:
+                lines = data.split(b"\n")
+                chance.shuffle(lines)
+                data = b"\n".join(lines)
+    return data
+
+
+def check(files: dict[str, bytes]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        for name, data in files.items():
+            with open(os.path.join(folder, name), "wb") as file:
+                file.write(data)
+        report = audit_paths([folder], show_effective=True)
+    SCHEMA.validate(json.loads(json.dumps(report)))
+    crashed = [finding["message"] for finding in report["findings"] if finding["code"] == "KA000"]
+    assert crashed == []
+    failed = [file["reason"] for file in report["files"] if "its reader failed" in (file["reason"] or "")]
+    assert failed == []
+
+
+SETTINGS = settings(
+    max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck), database=None
+)
+
+
+@pytest.mark.parametrize("seed", [name for names in SEEDS.values() for name in names])
+@SETTINGS
+@given(number=st.integers(0, 2**32))
+def test_mutated_sample(seed, number):
+    data = (ROOT / seed).read_bytes()
+    check({os.path.basename(seed): mutate(data, random.Random(number))})
+
+
+@SETTINGS
+@given(number=st.integers(0, 2**32))
+def test_mutated_files_that_belong_together(number):
+    chance = random.Random(number)
+    names = ["samples/quickstart/producer.properties", "samples/quickstart/topic-orders.properties"]
+    names += ["samples/spring-compose/docker-compose.yml", "samples/strimzi/topics.yaml"]
+    check({os.path.basename(name): mutate((ROOT / name).read_bytes(), chance) for name in names})
+
+
+NAMES = ["producer.properties", "application.yml", "docker-compose.yml", "broker.env", "kafka.yaml", "x.conf"]
+HEADS = [
+    "",
+    "spring.kafka.",
+    "spring:\n  kafka:\n",
+    "services:\n  kafka:\n    image: apache/kafka\n",
+    "KAFKA_",
+]
+
+
+@SETTINGS
+@given(name=st.sampled_from(NAMES), head=st.sampled_from(HEADS), tail=st.binary(max_size=300))
+def test_noise(name, head, tail):
+    check({name: head.encode() + tail})
+
+
+def test_every_format_is_among_the_samples():
+    from advisor.registry import load_registry
+
+    assert set(SEEDS) == {spec.name for spec in load_registry().formats}
