@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from .reading import is_template as is_template
     from .reading import setting as setting
     from .reading import value_of as value_of
+    from .report.run import trace_table as trace_table
     from .syntax.properties import Entry as Entry
     from .syntax.properties import parse_properties as parse_properties
     from .syntax.units import meant as meant
@@ -72,6 +73,7 @@ _HOMES = {
     "model": "Change Deployment Document Dropped Fact Fix Loaded LoadError Location Origin Secret Setting "
     "Source Unknown Value",
     "reading": "is_secret_key is_template setting value_of",
+    "report.run": "trace_table",
     "syntax.properties": "Entry parse_properties",
     "syntax.units": "meant spring_bytes spring_millis",
     "syntax.yamltree": "Node parse_yaml",

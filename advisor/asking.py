@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .cache import Cache
 from .catalog import Version, resolve_version
 from .conditions import Condition, compile_condition
 from .context import Context, Hit
@@ -17,6 +18,9 @@ from .profiles import Profile
 from .project import Project
 from .registry import Registry, function
 from .suppress import Suppressions
+
+if TYPE_CHECKING:
+    from .guaranteed import Answers
 
 BUILT_IN = {"KA000": "rule-crashed", "KA001": "unreadable-file"}
 
@@ -69,13 +73,20 @@ class Asker:
         versions: Mapping[int, Version],
         profiles: Mapping[str, Profile],
         suppressions: Suppressions,
+        cache: Cache,
     ) -> None:
         self.registry, self.rules, self.choice = registry, rules, choice
         self.project, self.records = project, records
         self.documents, self.deployments = documents, deployments
         self.versions, self.profiles = versions, profiles
         self.targets = {record.file for record in records if record.target}
-        self.suppressions = suppressions
+        self.suppressions, self.cache = suppressions, cache
+        # Context is loaded to be linked with; only what has a part in a target can have a finding there.
+        self.asked_documents = [document for document in documents if self._touches(document)]
+        self.asked_deployments = [
+            deployment for deployment in deployments if any(map(self._touches, members_of(deployment)))
+        ]
+        self.answers: dict[str, Answers] = {}
         self.severity = project.severity
         by_document: dict[int, list[Deployment]] = {}
         for deployment in deployments:
@@ -88,13 +99,48 @@ class Asker:
             lambda document: tuple(by_document.get(id(document), ())),
         )
 
+    def _touches(self, document: Document) -> bool:
+        return document.file in self.targets or any(
+            setting.origin.at is not None and setting.origin.at.file in self.targets
+            for setting in document.settings
+        )
+
     def findings(self) -> list[Finding]:
         found: dict[tuple[Any, ...], Finding] = {}
-        for finding in (*self._unreadable(), *self._asked()):
+        for finding in (*self._unreadable(), *self._asked(), *self._guaranteed()):
             if finding.at.file in self.targets:
                 # A setting shared by several documents (Spring profiles) is one thing to mend.
                 found.setdefault((finding.code, finding.at, finding.keys, finding.message), finding)
         return [self.suppressions.apply(finding) for finding in found.values()]
+
+    def _guaranteed(self) -> Iterable[Finding]:
+        """Rules that name a guarantee: the simulator decides."""
+        rules = [
+            (rule, severity)
+            for rule in self.rules
+            if rule.guarantee is not None and rule.enabled and self.choice.wants(rule.code, rule.name)
+            if (severity := self._severity(rule.code, rule.name, rule.severity)) is not None
+        ]
+        guaranteed = None
+        for deployment in self.asked_deployments if rules else ():
+            present = {document.component for document in members_of(deployment)}
+            asked = [
+                (rule, severity)
+                for rule, severity in rules
+                if not present.isdisjoint(rule.components or present)
+                if self._deployment_applies(rule, deployment)
+            ]
+            if not asked or present.isdisjoint(("producer", "topic")):
+                continue
+            if guaranteed is None:
+                # The simulator is loaded only where something is asked of it.
+                from .guaranteed import Guaranteed
+                from .verdicts import Verdicts
+
+                guaranteed = Guaranteed(Verdicts(self.cache))
+            answers = guaranteed.answers(deployment, asked, fill)
+            self.answers[deployment.id] = answers
+            yield from answers.findings
 
     def _unreadable(self) -> Iterable[Finding]:
         severity = self._severity("KA001", "unreadable-file", "warning")
@@ -109,7 +155,7 @@ class Asker:
     def _asked(self) -> Iterable[Finding]:
         for question in self._questions():
             self.context.params = question.params
-            for subject in self.deployments if question.per_deployment else self.documents:
+            for subject in self.asked_deployments if question.per_deployment else self.asked_documents:
                 if isinstance(subject, Document) and question.skips(subject.component):
                     continue
                 try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from .asking import Asker, Choice
 from .cache import Cache, open_cache
@@ -20,7 +20,8 @@ from .registry import Registry, load_registry
 from .suppress import Suppressions
 from .versions import choose_version
 
-SEVERITIES = ("note", "warning", "error")
+if TYPE_CHECKING:
+    from .guaranteed import Answers
 
 
 class Options(NamedTuple):
@@ -49,6 +50,7 @@ class Root(NamedTuple):
     profiles: Mapping[str, Profile]
     versions: Mapping[int, Version]
     findings: tuple[Finding, ...]
+    answers: Mapping[str, Answers]
     ignored: int
 
 
@@ -89,7 +91,8 @@ def audit(options: Options, progress: Callable[[str], None] = lambda text: None)
     for workspace, project in zip(scope.workspaces, projects, strict=True):
         rules = load_packs(registry.packs, _pack_files(options, workspace, project), cache)
         choice.check(rules)
-        roots.append(_audit_root(_Run(options, scope, registry, rules, choice, progress), workspace, project))
+        run = _Run(options, scope, registry, rules, choice, cache, progress)
+        roots.append(_audit_root(run, workspace, project))
     return Audit(scope, tuple(roots), registry, _headline_version(options, roots), tuple(notes))
 
 
@@ -120,6 +123,7 @@ class _Run(NamedTuple):
     registry: Registry
     rules: tuple[Rule, ...]
     choice: Choice
+    cache: Cache
     progress: Callable[[str], None]
 
 
@@ -168,6 +172,7 @@ def _audit_root(run: _Run, workspace: Workspace, project: Project) -> Root:
         versions,
         profiles,
         Suppressions(project, records, options.today),
+        run.cache,
     )
     return Root(
         workspace,
@@ -177,6 +182,7 @@ def _audit_root(run: _Run, workspace: Workspace, project: Project) -> Root:
         profiles,
         versions,
         tuple(asker.findings()),
+        asker.answers,
         ignored,
     )
 

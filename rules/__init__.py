@@ -2,7 +2,9 @@
 
 from advisor.api import PackSpec, hookimpl
 
+_PACKS = ("availability", "durability", "ordering", "plumbing", "start", "storage")
+
 
 @hookimpl
 def advisor_packs() -> list[PackSpec]:
-    return [PackSpec(name, __name__, f"{name}.toml") for name in ("plumbing", "start", "storage")]
+    return [PackSpec(name, __name__, f"{name}.toml") for name in _PACKS]

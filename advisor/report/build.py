@@ -11,6 +11,7 @@ from ..fingerprint import fingerprint
 from ..model import Deployment, Document, Finding, Fix, Origin, Setting, members_of
 
 SCHEMA_VERSION = 1
+_HEADLINE = ("survives_lost", "writes_with_away")
 
 
 def build_report(audit: Audit, effective: bool = False) -> dict[str, Any]:
@@ -65,6 +66,8 @@ def _file(record: Any) -> dict[str, Any]:
 
 
 def _deployment(deployment: Deployment, root: Root) -> dict[str, Any]:
+    answers = root.answers.get(deployment.id)
+    headline = answers.headline._asdict() if answers is not None else dict.fromkeys(_HEADLINE)
     return {
         "id": deployment.id,
         "producer": _named(deployment.producer),
@@ -78,8 +81,8 @@ def _deployment(deployment: Deployment, root: Root) -> dict[str, Any]:
             for fact in deployment.facts
         ],
         "joined_by": list(deployment.joined_by),
-        "headline": {"survives_lost": None, "writes_with_away": None},
-        "guarantees": [],
+        "headline": headline,
+        "guarantees": list(answers.guarantees) if answers is not None else [],
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-_MARKS = {"error": "E", "warning": "W", "note": "N"}
+from advisor.api import trace_table
 
 
 def render(report: Mapping[str, Any], options: Mapping[str, Any]) -> str:
@@ -38,6 +38,16 @@ def _joined(report: Mapping[str, Any]) -> Iterator[str]:
     for deployment in report["deployments"]:
         if deployment["joined_by"]:
             yield plain(f"  {deployment['id']}  ({'; '.join(deployment['joined_by'])})")
+        survives, away = deployment["headline"]["survives_lost"], deployment["headline"]["writes_with_away"]
+        if survives is not None:
+            name = "" if deployment["joined_by"] else f"{deployment['id']}: "
+            yield plain(f"    {name}acknowledged records survive the loss for good of {_brokers(survives)}")
+        if away is not None:
+            yield plain(f"    writes go on with {_brokers(away)} away")
+
+
+def _brokers(number: int) -> str:
+    return "no broker" if number == 0 else _count(number, "broker")
 
 
 def _skipped(report: Mapping[str, Any]) -> Iterator[str]:
@@ -54,10 +64,19 @@ def _finding(finding: Mapping[str, Any]) -> Iterator[str]:
     for other in finding["locations"][1:]:
         where = other["file"] if other["line"] is None else f"{other['file']}:{other['line']}"
         yield plain(f"    with {where}")
+    if finding["evidence"]["trace"]:
+        yield plain(f"    the shortest run found (faults: {finding['evidence']['numbers']['spent']}):")
+        for line in trace_table(finding["evidence"]["trace"]):
+            yield plain(f"      {line.strip()}")
     for fix in finding["fixes"][:1]:
         yield plain(f"    fix: {'; '.join(_change(change) for change in fix['changes'])}")
+        for name, command in finding["evidence"]["numbers"].items():
+            if name == "advice":
+                yield plain(f"         (no file can set it: {command})")
         if fix["price"]:
             yield plain(f"    price: {fix['price']}")
+    if finding["covers"]:
+        yield plain(f"    also mends {', '.join(finding['covers'])}")
 
 
 def _change(change: Mapping[str, Any]) -> str:

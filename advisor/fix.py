@@ -1,0 +1,120 @@
+"""The smallest change that holds: a fix is a claim too.
+
+It is offered only when the same question, with the change made, holds, and no rule of the profile that was
+silent becomes a finding. What gets worse all the same is its price.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+from .decode import Decoded, Edit, decode, edits, turned
+from .judging import PRODUCER_GUARANTEES, judge
+from .model import Change, Deployment, Document, Fix, Location, Secret
+from .packs import Rule
+from .tolerance import Headline, headline
+from .verdicts import Verdicts
+
+EDITS_MAX = 3
+
+# Which edits can matter to which question: a policy field that the question does not read changes nothing.
+_PRODUCER_FIELDS = ("acks", "idempotence", "in_flight")
+_REPLICATION_FIELDS = ("acks", "replicas", "min_isr", "unclean", "elr")
+
+
+class Repair(NamedTuple):
+    """A change that was tried and holds. Without changes to files, `command` is advice to run."""
+
+    edits: tuple[Edit, ...]
+    deployment: Deployment
+    price: str | None
+
+
+def smallest_repair(
+    rule: Rule, deployment: Deployment, decoded: Decoded, rules: Sequence[Rule], verdicts: Verdicts
+) -> Repair | None:
+    """Subsets of the candidates by size, in a fixed order: the first that holds is the smallest."""
+    fields = _PRODUCER_FIELDS if rule.guarantee in PRODUCER_GUARANTEES else _REPLICATION_FIELDS
+    candidates = [edit for edit in edits(decoded, deployment) if edit.field in fields]
+    # Notes are no findings to be spared: the recommended configuration has some.
+    silent = [other for other in rules if other.severity != "note" and not _broken(other, decoded, verdicts)]
+    before = headline(decoded, verdicts)
+    for chosen in _subsets(candidates):
+        changed = deployment
+        for edit in chosen:
+            changed = turned(changed, edit)
+        after = decode(changed)
+        if deployment.producer is not None and after.producer is None:
+            continue  # the producer would not start
+        outcome = judge(rule, after, verdicts)
+        if outcome is None or outcome.verdict != "holds":
+            continue
+        if any(_broken(other, after, verdicts) for other in silent):
+            continue
+        return Repair(chosen, changed, _price(before, headline(after, verdicts)))
+    return None
+
+
+def _subsets(candidates: Sequence[Edit]) -> Iterator[tuple[Edit, ...]]:
+    for size in range(1, EDITS_MAX + 1):
+        for chosen in combinations(candidates, size):
+            if len({edit.field for edit in chosen}) == size:
+                yield chosen
+
+
+def _broken(rule: Rule, decoded: Decoded, verdicts: Verdicts) -> bool:
+    outcome = judge(rule, decoded, verdicts)
+    return outcome is not None and outcome.verdict == "broken"
+
+
+def _price(before: Headline, after: Headline) -> str | None:
+    """What gets worse: the two numbers pull against each other."""
+    worse = []
+    if _less(after.writes_with_away, before.writes_with_away):
+        now, then = after.writes_with_away, before.writes_with_away
+        worse.append(f"writes now go on with at most {_brokers(now)} away instead of {then}")
+    if _less(after.survives_lost, before.survives_lost):
+        now, then = after.survives_lost, before.survives_lost
+        worse.append(f"acknowledged records now survive the loss of {_brokers(now)} instead of {then}")
+    return "; ".join(worse) or None
+
+
+def _brokers(number: int | None) -> str:
+    return f"{number} broker" + ("" if number == 1 else "s")
+
+
+def _less(after: int | None, before: int | None) -> bool:
+    return after is not None and before is not None and after < before
+
+
+def as_fix(repair: Repair, deployment: Deployment, rule: Rule) -> Fix:
+    changes = tuple(_change(edit, deployment) for edit in repair.edits)
+    return Fix(changes, (f"{rule.guarantee} holds",), repair.price, smallest=True)
+
+
+def commands(repair: Repair) -> list[str]:
+    return [edit.command for edit in repair.edits if edit.command is not None]
+
+
+def _change(edit: Edit, deployment: Deployment) -> Change:
+    if edit.key is None:
+        name = {"replicas": "replication factor", "elr": "eligible leader replicas"}[edit.field]
+        return Change(edit.component, name, None, edit.value, None, None, "set")
+    document = home_of(edit, deployment)
+    written = next((one for one in document.settings if one.key == edit.key), None) if document else None
+    if written is None or document is None:
+        file = document.file if document is not None else None
+        return Change(edit.component, edit.key, None, edit.value, file, None, "add")
+    at = written.origin.at or Location(document.file)
+    before = str(written.value) if not isinstance(written.value, Secret) else None
+    return Change(edit.component, edit.key, before, edit.value, at.file, at.line, "set")
+
+
+def home_of(edit: Edit, deployment: Deployment) -> Document | None:
+    if edit.component == "producer":
+        return deployment.producer
+    if edit.component == "topic":
+        return deployment.topic
+    return deployment.cluster[0] if deployment.cluster else None

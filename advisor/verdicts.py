@@ -1,0 +1,77 @@
+"""The simulator asked once per behaviour: verdicts kept in memory and on disk, keyed by the policy.
+
+Ten thousand files with forty behaviours cost forty searches. The cache is versioned by SIM_VERSION, a literal
+that a test compares with the sources of the simulator and of decode.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .cache import Cache, digest
+from .sim.verdict import Verdict, as_dict, from_dict
+
+# Raise it whenever a change of sim/ or decode.py may change a verdict or a trace; the digest beside it is
+# what the test compares (python -m advisor.verdicts prints the current one).
+SIM_VERSION = 1
+SIM_DIGEST = ""
+
+
+class Verdicts:
+    def __init__(self, cache: Cache) -> None:
+        self._cache = cache
+        self._memo: dict[str, Verdict] = {}
+        self.searches = 0
+
+    def ask(
+        self, guarantee: str, policy: Any, environment: Mapping[str, int], faults: Mapping[str, int]
+    ) -> Verdict:
+        mark = _mark(guarantee, policy, environment, faults)
+        found = self._memo.get(mark)
+        if found is None:
+            key = digest(mark.encode())
+            found = self._stored(key, mark)
+            if found is None:
+                from .sim.producer_questions import GUARANTEES
+                from .sim.questions import QUESTIONS
+
+                found = {**QUESTIONS, **GUARANTEES}[guarantee](policy, environment, faults, None)
+                self.searches += 1
+                self._cache.put("verdict", key, {"mark": mark, **as_dict(found)})
+            self._memo[mark] = found
+        return found
+
+    def _stored(self, key: str, mark: str) -> Verdict | None:
+        kept = self._cache.get("verdict", key)
+        if not isinstance(kept, dict) or kept.get("mark") != mark:
+            return None
+        try:
+            return from_dict(kept)
+        except (KeyError, TypeError, ValueError):
+            return None
+
+
+def _mark(guarantee: str, policy: Any, environment: Mapping[str, int], faults: Mapping[str, int]) -> str:
+    parts = [str(SIM_VERSION), guarantee, repr(policy)]
+    parts += [f"{name}={count}" for name, count in sorted(environment.items())]
+    parts += [f"!{name}={count}" for name, count in sorted(faults.items())]
+    return "|".join(parts)
+
+
+def sources_digest() -> str:
+    """A name for the sources that verdicts depend on."""
+    import os
+
+    here = os.path.dirname(__file__)
+    names = sorted(name for name in os.listdir(os.path.join(here, "sim")) if name.endswith(".py"))
+    paths = [os.path.join(here, "sim", name) for name in names] + [os.path.join(here, "decode.py")]
+    text = b""
+    for path in paths:
+        with open(path, "rb") as file:
+            text += file.read()
+    return digest(text)
+
+
+if __name__ == "__main__":
+    print(sources_digest())
