@@ -21,7 +21,7 @@ _NOT_SECRET = re.compile(
 )
 _SECRET_VALUE = re.compile(r"://[^/\s:@]+:[^/\s@]+@|password\s*[=:]\s*\S", re.IGNORECASE)
 _TEMPLATE = re.compile(
-    r"\$\{[^}]*\}|\{\{.*?\}\}|\{%.*?%\}|<%.*?%>|\$\([A-Za-z_]\w*\)|^\$[A-Za-z_]\w*$", re.DOTALL
+    r"^<[A-Z][A-Z0-9_ .-]*>$|\$\{[^}]*\}|\{\{.*?\}\}|\{%.*?%\}|<%.*?%>|\$\([A-Za-z_]\w*\)|^\$[A-Za-z_]\w*$", re.DOTALL
 )
 
 _secret_keys: dict[str, bool] = {}
@@ -41,7 +41,7 @@ def value_of(key: str, text: str) -> Value:
         return Secret(text) if text else text
     if ("@" in text or "=" in text or ":" in text) and _SECRET_VALUE.search(text):
         return Secret(text)
-    if ("$" in text or "{" in text or "<%" in text) and _TEMPLATE.search(text):
+    if ("$" in text or "{" in text or "<" in text) and _TEMPLATE.search(text):
         return Unknown(text)
     return text
 

@@ -17,12 +17,16 @@ from .sim.verdict import Verdict, as_dict, from_dict
 SIM_VERSION = 1
 SIM_DIGEST = ""
 
+# CPU seconds for one question; beyond them the verdict is Unknown.
+SECONDS_MAX = 2.0
+
 
 class Verdicts:
     def __init__(self, cache: Cache) -> None:
         self._cache = cache
         self._memo: dict[str, Verdict] = {}
         self.searches = 0
+        self._late = False
 
     def ask(
         self, guarantee: str, policy: Any, environment: Mapping[str, int], faults: Mapping[str, int]
@@ -33,14 +37,29 @@ class Verdicts:
             key = digest(mark.encode())
             found = self._stored(key, mark)
             if found is None:
-                from .sim.producer_questions import GUARANTEES
-                from .sim.questions import QUESTIONS
-
-                found = {**QUESTIONS, **GUARANTEES}[guarantee](policy, environment, faults, None)
-                self.searches += 1
-                self._cache.put("verdict", key, {"mark": mark, **as_dict(found)})
+                found = self._searched(guarantee, policy, environment, faults)
+                if not self._late:
+                    self._cache.put("verdict", key, {"mark": mark, **as_dict(found)})
             self._memo[mark] = found
         return found
+
+    def _searched(
+        self, guarantee: str, policy: Any, environment: Mapping[str, int], faults: Mapping[str, int]
+    ) -> Verdict:
+        from time import process_time
+
+        from .sim.questions import ask
+
+        deadline = process_time() + SECONDS_MAX
+        self._late = False
+
+        def expired() -> bool:
+            # What a slow machine could not finish is not kept for others to believe.
+            self._late = process_time() > deadline
+            return self._late
+
+        self.searches += 1
+        return ask(guarantee, policy, environment, faults, None, expired)
 
     def _stored(self, key: str, mark: str) -> Verdict | None:
         kept = self._cache.get("verdict", key)

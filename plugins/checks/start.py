@@ -53,24 +53,30 @@ class _Look:
         self.document = document
         self.version: Version = context.version_of(document)
         self.client = context.clients.get(document.client)
+        self.replaced = self.client is not None and self.client.replaces
         self.vendors = context.clients.values()
         spec = context.formats.get(document.format)
         self.whole = spec is None or spec.whole
         self.settings: dict[str, Setting] = {setting.key: setting for setting in document.settings}
 
     def faults(self) -> Iterator[Hit]:
-        own_check = self.client is not None and self.client.replaces
-        if not own_check:
+        if not self.replaced:
             yield from self._keys()
         config: dict[str, Value] = {key: setting.value for key, setting in self.settings.items()}
-        if self.client is not None:
+        if self.client is not None and not self.replaced:
+            known = keys(self.document.component, self.version)
             for key, value in self.client.defaults.items():
-                if key in keys(self.document.component, self.version) if not own_check else False:
+                if key in known:
                     config.setdefault(key, value)
         verdict = self._judge(config)
         if isinstance(verdict, Rejected):
+            told: set[tuple[str, str]] = set()
             for reason in verdict.reasons:
-                yield from self._refusal(reason, config)
+                # Streams hands one setting to several clients, and each refuses it: told once.
+                mark = (reason.kind, reason.keys[0] if reason.keys else reason.detail)
+                if mark not in told:
+                    told.add(mark)
+                    yield from self._refusal(reason, config)
             # What would be rewritten once the refused values are mended, whatever they become.
             mended = {key: Unknown("mended") for reason in verdict.reasons for key in reason.keys[:1]}
             verdict = self._judge({**config, **mended})
@@ -79,7 +85,7 @@ class _Look:
                 yield self._hit("rewrite", (rewrite.key, *rewrite.because), rewrite.detail)
 
     def _judge(self, config: dict[str, Value]) -> Accepted | Rejected:
-        if self.client is not None and self.client.replaces:
+        if self.replaced:
             return would_accept_librdkafka(self.document.component, config)
         return would_accept(self.document.component, self.version, config)
 
@@ -142,19 +148,24 @@ class _Look:
     # Values that Kafka refuses.
 
     def _refusal(self, reason: Reason, config: dict[str, Value]) -> Iterator[Hit]:
-        if reason.kind in ("unknown-key", "removed") and not (
-            self.client is not None and self.client.replaces
-        ):
+        if reason.kind in ("unknown-key", "removed") and not self.replaced:
             return  # said already, with what was meant
+        if reason.kind == "unknown-key" and self._vendor_knows(reason.keys[0]):
+            return
         if not self._can_tell(reason):
             return
-        kind, fixes = reason.kind, ()
+        kind, fixes, detail = reason.kind, (), reason.detail
+        if kind == "unknown-key":
+            detail = f": {detail}"
         setting = self.settings.get(reason.keys[0]) if reason.keys else None
         if setting is not None and isinstance(setting.value, str):
             if kind == "type" and _unit(setting):
                 kind = "unit"
             fixes = tuple(self._repairs(setting, config, kind))
-        yield self._hit(kind, reason.keys, reason.detail)._replace(fixes=fixes)
+        # The application's code may set what a client's file lacks.
+        absent = setting is None and self.document.component != "broker" and kind == "security"
+        severity = "note" if absent else None
+        yield self._hit(kind, reason.keys, detail)._replace(fixes=fixes, severity=severity)
 
     def _can_tell(self, reason: Reason) -> bool:
         """Only what this file proves: no class path, disk or DNS is known here, and where something else
@@ -199,9 +210,7 @@ class _Look:
             "others": ", ".join(f"{other.key} = {other.value}" for other in written if other is not own),
             "detail": detail,
             "component": self.document.component,
-            "version": self.version.asked
-            if self.client is None or not self.client.replaces
-            else "librdkafka",
+            "kafka": "librdkafka" if self.replaced else f"Kafka {self.version.asked}",
         }
         return Hit(
             f"start-{kind}",

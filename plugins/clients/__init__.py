@@ -10,13 +10,14 @@ _SPRING_DEFAULTS = {
     "key.deserializer": "org.apache.kafka.common.serialization.StringDeserializer",
     "value.deserializer": "org.apache.kafka.common.serialization.StringDeserializer",
     "enable.auto.commit": "false",
+    "isolation.level": "read_uncommitted",
 }
 
 
 @hookimpl
 def advisor_clients() -> list[ClientSpec]:
     return [
-        ClientSpec("confluent", keys=("confluent.*",)),
+        ClientSpec("confluent", keys=("confluent.*", "schema.registry.*", "basic.auth.*", "bearer.auth.*")),
         ClientSpec("java"),
         ClientSpec("librdkafka", refused="advisor.accept:would_accept_librdkafka", replaces=True),
         ClientSpec("redpanda", keys=("redpanda.*",)),

@@ -50,7 +50,7 @@ def advisor_formats() -> list[FormatSpec]:
             ("kafka.strimzi.io",),
             f"{__name__}.strimzi:claim",
             f"{__name__}.strimzi:load",
-            "Strimzi resources: Kafka, KafkaNodePool, KafkaTopic, KafkaUser, KafkaConnect, KafkaConnector, ...",
+            "Strimzi resources: Kafka, KafkaNodePool, KafkaTopic, KafkaConnect, ...",
             whole=False,
         ),
     ]

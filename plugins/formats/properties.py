@@ -36,6 +36,7 @@ from advisor.api import (
 )
 
 from . import roles
+from .java_puts import is_java, java_puts
 
 # Keys that any program might have.
 _GENERIC = frozenset(
@@ -171,6 +172,10 @@ def _entries(text: str) -> tuple[list[Entry], str | None]:
     if _last and _last[0][0] is text:
         return _last[0][1:]
     reason = None
+    if "new Properties()" in text and is_java(text):
+        found = java_puts(text), "it is Java code: only what it puts into its Properties is read"
+        _last[:] = [(text, *found)]
+        return found
     if "{%" in text or "{{" in text or "<%" in text or "{#" in text:
         plain = _without_statements(text)
         if plain != text:

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 
 from advisor.api import Document, Loaded, LoadError, Source
 
+from .properties import stem_of
 from .spring_clients import documents
 from .spring_fields import SECTIONS
 from .spring_source import Part, Prop, parts, uniform, variants
@@ -41,6 +42,7 @@ _ROOTS = frozenset(
     )
 )
 _STREAM = ("spring", "cloud", "stream", "kafka")
+_OWN_PREFIX = re.compile(r"^kafka[.:]", re.MULTILINE)
 
 # Each profile costs as much as the file: no application has this many.
 PROFILES_MAX = 50
@@ -50,7 +52,11 @@ _last: list[tuple[str, str, list[Part]]] = []
 
 def claim(name: str, text: str) -> int:
     """How surely the text configures Spring for Kafka, 0 to 100."""
-    if not name.lower().endswith(SUFFIXES) or "spring" not in text.lower() or "kafka" not in text.lower():
+    if not name.lower().endswith(SUFFIXES) or "kafka" not in text.lower():
+        return 0
+    if _OWN_PREFIX.search(text) and _FILE.search(name):
+        return 40 if any(_own_prefix(part) for part in _parts(name, text)) else 0
+    if "spring" not in text.lower():
         return 0
     if not (_FLAT if name.lower().endswith(".properties") else _TOP).search(text):
         return 0
@@ -71,6 +77,24 @@ def _is_kafka(prop: Prop, known_name: bool) -> bool:
     return head == _STREAM
 
 
+def _own_prefix(part: Part) -> bool:
+    """`kafka.bootstrap-servers` and the like: Spring's fields bound to a prefix of the application's own."""
+    heads = [tuple(map(uniform, prop.path[:2])) for prop in part.props]
+    return any(head[0] == "kafka" and head[-1] in _ROOTS for head in heads)
+
+
+def _as_spring(own: list[Part]) -> list[Part]:
+    return [
+        part._replace(
+            props=tuple(
+                prop._replace(path=("spring", *prop.path)) if uniform(prop.path[0]) == "kafka" else prop
+                for prop in part.props
+            )
+        )
+        for part in own
+    ]
+
+
 def _parts(file: str, text: str) -> list[Part]:
     if not _last or _last[0][0] is not text or _last[0][1] != file:
         _last[:] = [(text, file, parts(file, text))]
@@ -79,6 +103,10 @@ def _parts(file: str, text: str) -> list[Part]:
 
 def load(source: Source) -> Loaded:
     own = _parts(source.file, source.text)
+    if _OWN_PREFIX.search(source.text) and any(map(_own_prefix, own)):
+        found = documents(source.file, stem_of(source.file), _as_spring(own), None, frozenset(("default",)))
+        reason = "kafka.* is a prefix of the application's own: it is read as spring.kafka.* would be"
+        return _loaded([document._replace(dropped=()) for document in found], reason)
     folder, _, base = source.file.rpartition("/")
     named = _FILE.fullmatch(base)
     profile = named[2] if named else None
