@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -249,18 +248,26 @@ def test_jaas_lines():
         assert isinstance(parse(text), str)
 
 
-def test_a_small_config_costs_little():
+def test_a_small_config_builds_no_table_twice():
+    """Calls are counted, not time: only a table rebuilt at every call makes thousands."""
     config = {**PRODUCER, "acks": "all", "linger.ms": "5", "compression.type": "zstd", "batch.size": "32768"}
     would_accept("producer", "4.3", config)
-    start = time.perf_counter()
-    for _ in range(200):
+    calls = 0
+
+    def count(frame, event, argument):
+        nonlocal calls
+        calls += event == "call"
+
+    sys.setprofile(count)
+    try:
         would_accept("producer", "4.3", config)
-    # A tenth of a millisecond on a quiet machine; the bound only catches a table rebuilt at every call.
-    assert (time.perf_counter() - start) / 200 < 0.002
+    finally:
+        sys.setprofile(None)
+    assert calls < 600
 
 
 def test_the_import_is_light():
-    code = "import sys, advisor.accept; print(*sorted(sys.modules))"
+    code = "import sys; before = set(sys.modules); import advisor.accept; print(*set(sys.modules) - before)"
     modules = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout.split()
