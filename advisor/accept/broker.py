@@ -12,6 +12,7 @@ from .validators import protocol_version, rank
 _HOUR, _MINUTE = 3_600_000, 60_000
 _MIB = 1024 * 1024
 _CODEC_ZSTD = 4
+_SNAPSHOT_RECORDS_MAX = 500
 
 
 def prepare(raw: Mapping[str, object], version: tuple[int, ...]) -> Mapping[str, object]:
@@ -343,6 +344,12 @@ def group_bounds(config: Config) -> Iterator[Reason]:
                 continue
 
 
+def share_snapshots(config: Config) -> Iterator[Reason]:
+    key = "share.coordinator.snapshot.update.records.per.snapshot"
+    if config.knows(key) and not 0 <= config.get(key) <= _SNAPSHOT_RECORDS_MAX:
+        yield Reason("range", (key,), f"{key} must be from 0 to {_SNAPSHOT_RECORDS_MAX}")
+
+
 def rebalance_protocols(config: Config) -> Iterator[Reason]:
     key = "group.coordinator.rebalance.protocols"
     if not config.knows(key):
@@ -363,7 +370,8 @@ _ASSIGNORS = (
 def group_assignors(config: Config) -> Iterator[Reason]:
     """Assignors of the brokers go by class, from 4.0 also by short name."""
     for key, kind, short in _ASSIGNORS:
-        if not config.knows(key):
+        # Before 3.9 their interface had another name, of which no table is kept.
+        if not config.has(key) or not config.knows(key) or not config.since(3, 9):
             continue
         listed = config.get(key)
         for name in listed:
@@ -408,6 +416,7 @@ CHECKS = (
     early_listeners,
     cordoned,
     group_bounds,
+    share_snapshots,
     rebalance_protocols,
 )
 

@@ -7,6 +7,7 @@ import os
 from typing import Any
 
 from advisor.catalog import Version, edit_distance
+from advisor.catalog.store import DATA
 
 # A plain JVM has thousands more; these are the ones that turn up in configurations by mistake.
 _JDK = frozenset(
@@ -47,13 +48,13 @@ _short: dict[str, str] = {}
 
 def _table() -> dict[str, Any]:
     if not _data:
-        with open(os.path.join(os.path.dirname(__file__), "data", "classes.json"), encoding="ascii") as file:
+        with open(os.path.join(DATA, "classes.json"), encoding="ascii") as file:
             _data.update(json.load(file))
     return _data
 
 
 def _present(mask: int, version: Version) -> bool:
-    """Three releases were looked at; between two of them a class counts if either has it."""
+    """Some releases were looked at; between two of them a class counts if either has it."""
     marks = [tuple(int(part) for part in release.split(".")) for release in _table()["releases"]]
     number = tuple(int(part) for part in version.release.split("."))
     at_or_below = [i for i, mark in enumerate(marks) if mark <= number]

@@ -68,6 +68,8 @@ def is_ipv6(host: str) -> bool:
 
 def plugin(config: Config, key: str, kind: str) -> Iterator[Reason]:
     """A class that is made when the client is: it must be what its place asks for."""
+    if not config.has(key):
+        return  # Kafka's own defaults fit
     name = config.get(key)
     if name is None:
         return
@@ -75,6 +77,8 @@ def plugin(config: Config, key: str, kind: str) -> Iterator[Reason]:
 
 
 def plugins(config: Config, key: str, kind: str) -> Iterator[Reason]:
+    if not config.has(key):
+        return
     for name in config.get(key):
         yield from usable(config, key, name, kind)
 

@@ -31,8 +31,8 @@ def listening(config: Config) -> Iterator[Reason]:
 def signature(config: Config) -> Iterator[Reason]:
     if config.component != "connect" or not config.knows(_SIGN):
         return
-    # Until 3.2 the wrong one of the two algorithms was looked for in the list.
-    key = _SIGN if config.since(3, 2) else _KEY
+    # Up to 3.2 the wrong one of the two algorithms was looked for in the list.
+    key = _SIGN if config.since(3, 3) else _KEY
     if config.get(key) not in config.get(_VERIFY):
         yield Reason("cross-key", (_VERIFY, key), f"{_VERIFY} must list the {key}")
 

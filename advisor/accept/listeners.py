@@ -85,7 +85,7 @@ def _protocol_map(config: Config) -> dict[str, str]:
         if upper in found and config.since(4, 0):
             raise Refused(Reason("format", (_MAP,), f"{_MAP} names {upper} twice"))
         found[upper] = protocol.upper()
-    if not config.has(_MAP) and config.since(3, 1) and roles(config):
+    if not config.has(_MAP) and config.since(3, 1) and (config.since(4, 0) or roles(config)):
         secure = ("SSL", "SASL_SSL", "SASL_PLAINTEXT")
         controllers = controller_names(config)
         listed = [_scheme(entry) for entry in names(config, _LISTENERS)]
@@ -226,7 +226,7 @@ def _check(config: Config) -> Iterator[Reason]:
     advertised = advertised_by_broker(config)
     offered = {endpoint.name for endpoint in advertised}
     kraft = roles(config)
-    if not kraft or "broker" in kraft:
+    if "broker" in kraft or not (kraft or config.since(4, 0)):
         if not offered:
             yield Reason(
                 "cross-key",

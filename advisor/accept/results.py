@@ -45,14 +45,13 @@ class Rejected(NamedTuple):
 def hidden(config: Mapping[str, object]) -> frozenset[str]:
     """Keys whose value came as a secret although no release types them as one.
 
-    What is typed as a password is never quoted by any check. Of the others, whose value or parts of it a check
-    may quote, nothing but the kind of the trouble is told.
+    What is typed as a password is never quoted by any check. Of the others, whose value or parts of it
+    a check may quote, nothing but the kind of the trouble is told.
     """
-    return frozenset(
-        key
-        for key, value in config.items()
-        if not isinstance(value, str) and hasattr(value, "reveal") and not is_password(key)
+    wrapped = (
+        key for key, value in config.items() if not isinstance(value, str) and hasattr(value, "reveal")
     )
+    return frozenset(key for key in wrapped if not is_password(key))
 
 
 def discreet_reason(reason: Reason, secrets: frozenset[str]) -> Reason:

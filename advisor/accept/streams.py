@@ -171,9 +171,8 @@ def rack_tags(config: Config) -> Iterator[Reason]:
         key = _TAG_PREFIX + tag
         if len(tag) > _TAG_KEY_MAX:
             yield Reason("format", (key,), f"a client tag's name has at most {_TAG_KEY_MAX} characters")
-        blank = (
-            isinstance(value, str) and config.since(4, 0) and (values.is_blank(value) or values.is_blank(tag))
-        )
+        text = value if isinstance(value, str) else "x"
+        blank = config.since(4, 3) and (values.is_blank(text) or values.is_blank(tag))
         if blank or (isinstance(value, str) and len(value) > _TAG_VALUE_MAX):
             yield Reason("format", (key,), f"a client tag's value has from 1 to {_TAG_VALUE_MAX} characters")
 
@@ -195,7 +194,7 @@ def static_membership(config: Config) -> Iterator[Reason]:
     if not config.knows(key) or str(config.get(key)).lower() != "streams":
         return
     for name in ("main.consumer.group.instance.id", "consumer.group.instance.id", "group.instance.id"):
-        if config.text(name):
+        if config.has(name):
             yield Reason("cross-key", (name, key), f"{key}=streams knows no static members")
             return
 
