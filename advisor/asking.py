@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .cache import Cache
@@ -58,6 +58,21 @@ class _Question(NamedTuple):
         return bool(self.components) and component not in self.components
 
 
+def touches(document: Document, targets: Set[str]) -> bool:
+    return document.file in targets or any(
+        setting.origin.at is not None and setting.origin.at.file in targets for setting in document.settings
+    )
+
+
+def deployments_of(deployments: Iterable[Deployment], targets: Set[str]) -> list[Deployment]:
+    """Those that have a part in one of the target files."""
+    return [
+        deployment
+        for deployment in deployments
+        if any(touches(document, targets) for document in members_of(deployment))
+    ]
+
+
 class Asker:
     """Asks every rule about every subject and makes findings of what it answers."""
 
@@ -82,10 +97,8 @@ class Asker:
         self.targets = {record.file for record in records if record.target}
         self.suppressions, self.cache = suppressions, cache
         # Context is loaded to be linked with; only what has a part in a target can have a finding there.
-        self.asked_documents = [document for document in documents if self._touches(document)]
-        self.asked_deployments = [
-            deployment for deployment in deployments if any(map(self._touches, members_of(deployment)))
-        ]
+        self.asked_documents = [document for document in documents if touches(document, self.targets)]
+        self.asked_deployments = deployments_of(deployments, self.targets)
         self.answers: dict[str, Answers] = {}
         self.severity = project.severity
         by_document: dict[int, list[Deployment]] = {}
@@ -97,12 +110,6 @@ class Asker:
             {spec.name: spec for spec in registry.formats},
             lambda document: versions[id(document)],
             lambda document: tuple(by_document.get(id(document), ())),
-        )
-
-    def _touches(self, document: Document) -> bool:
-        return document.file in self.targets or any(
-            setting.origin.at is not None and setting.origin.at.file in self.targets
-            for setting in document.settings
         )
 
     def findings(self) -> list[Finding]:

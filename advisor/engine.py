@@ -127,14 +127,43 @@ class _Run(NamedTuple):
     progress: Callable[[str], None]
 
 
-def _audit_root(run: _Run, workspace: Workspace, project: Project) -> Root:
-    options = run.options
+class Linked(NamedTuple):
+    """The files of one workspace, read and joined; nothing is asked of them yet."""
+
+    records: tuple[FileRecord, ...]
+    documents: tuple[Document, ...]
+    deployments: tuple[Deployment, ...]
+    ignored: int
+
+
+def load_deployments(options: Options) -> tuple[Scope, list[Linked]]:
+    """Read and link as an audit does, and ask nothing."""
+    cache = open_cache(options.cache)
+    scope = find_scope(options.paths, options.link)
+    projects = [_project(workspace, cache) for workspace in scope.workspaces]
+    registry = load_registry(
+        options.plugins, sorted({name for project in projects for name in project.plugins})
+    )
+    return scope, [
+        _linked(options, scope, registry, workspace, project)
+        for workspace, project in zip(scope.workspaces, projects, strict=True)
+    ]
+
+
+def _linked(
+    options: Options,
+    scope: Scope,
+    registry: Registry,
+    workspace: Workspace,
+    project: Project,
+    progress: Callable[[str], None] = lambda text: None,
+) -> Linked:
     records: list[FileRecord] = []
     ignored = 0
     for number, (path, target, named) in enumerate(workspace.files, 1):
         if number % 500 == 0:
-            run.progress(f"read {number} of {len(workspace.files)} files")
-        record = load_file(path, workspace.root, run.scope.base, run.registry, project, target, named)
+            progress(f"read {number} of {len(workspace.files)} files")
+        record = load_file(path, workspace.root, scope.base, registry, project, target, named)
         if record is None:
             ignored += target
         else:
@@ -156,7 +185,15 @@ def _audit_root(run: _Run, workspace: Workspace, project: Project) -> Root:
             for document in documents
             for deployment in link([document], EMPTY, version_of_cluster, overrides)
         ]
-    versions = _document_versions(documents, deployments, stated)
+    return Linked(tuple(records), tuple(documents), tuple(deployments), ignored)
+
+
+def _audit_root(run: _Run, workspace: Workspace, project: Project) -> Root:
+    options = run.options
+    records, documents, deployments, ignored = _linked(
+        options, run.scope, run.registry, workspace, project, run.progress
+    )
+    versions = _document_versions(documents, deployments, options.kafka_version or project.kafka_version)
     profiles = {
         deployment.id: profile_of(deployment, options.profile or project.profile)
         for deployment in deployments
@@ -177,8 +214,8 @@ def _audit_root(run: _Run, workspace: Workspace, project: Project) -> Root:
     return Root(
         workspace,
         project,
-        tuple(records),
-        tuple(deployments),
+        records,
+        deployments,
         profiles,
         versions,
         tuple(asker.findings()),
