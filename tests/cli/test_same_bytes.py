@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import json
 import re
 import socket
@@ -31,12 +30,10 @@ def printed(advisor, *words, cwd=None, **env) -> str:
 def test_hash_seed_and_working_folder_do_not_show(advisor, samples, sample, format):
     folder = samples / sample
     words = ("--show-effective", "--format", format)
-    first = printed(advisor, *words, folder, PYTHONHASHSEED="1")
-    assert printed(advisor, *words, folder, PYTHONHASHSEED="4242") == first
-    assert printed(advisor, *words, ".", cwd=folder) == first
-    assert printed(advisor, *words, f"../{folder.resolve().name}", cwd=folder) == first
-    assert printed(advisor, *words, folder, cwd="/") == first
-    assert printed(advisor, "--no-cache", *words, folder) == first
+    first = printed(advisor, *words, folder, cwd="/", PYTHONHASHSEED="1")
+    assert printed(advisor, *words, ".", cwd=folder, PYTHONHASHSEED="4242") == first
+    spelt = f"../{folder.resolve().name}"
+    assert printed(advisor, "--no-cache", *words, spelt, cwd=folder, PYTHONHASHSEED="7") == first
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -47,11 +44,6 @@ def test_order_of_paths_does_not_show(advisor, samples, format):
     assert printed(advisor, "--format", format, *reversed(names)) == first
 
 
-def test_cold_and_warm_cache_say_the_same(advisor, samples):
-    folder = samples / "quickstart"
-    assert printed(advisor, folder) == printed(advisor, folder) == printed(advisor, "--no-cache", folder)
-
-
 def test_where_the_folder_lies_does_not_show(advisor, samples, tmp_path):
     first = printed(advisor, "--format", "json", samples / "strimzi")
     moved = tmp_path / "another place" / "deep"
@@ -60,10 +52,9 @@ def test_where_the_folder_lies_does_not_show(advisor, samples, tmp_path):
     assert printed(advisor, "--format", "json", moved) == first
 
 
-@pytest.mark.parametrize("sample", [*SAMPLES, "."])
 @pytest.mark.parametrize("show", [(), ("--show-effective",), ("--no-link",)], ids=" ".join)
-def test_report_is_valid(advisor, samples, sample, show):
-    report = json.loads(printed(advisor, "--format", "json", *show, samples / sample))
+def test_report_is_valid(advisor, samples, show):
+    report = json.loads(printed(advisor, "--format", "json", *show, samples))
     jsonschema.Draft202012Validator(SCHEMA).validate(report)
     assert report["findings"]
     order = [
@@ -85,25 +76,23 @@ def test_reports_on_bad_files_are_valid(advisor, tmp_path):
     jsonschema.Draft202012Validator(SCHEMA).validate(report_of(named, 2))
 
 
-@pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize("sample", SAMPLES)
-def test_nothing_of_the_machine_is_in_the_report(advisor, samples, sample, format):
-    text = printed(advisor, "--show-effective", "--format", format, samples / sample)
+def test_nothing_of_the_machine_is_in_the_report(advisor, samples, sample, tmp_path):
+    file = tmp_path / "report.json"
+    text = printed(advisor, "--show-effective", "--report", f"json={file}", samples / sample)
+    report = json.loads(file.read_text())
+    text += file.read_text()
     assert str(samples) not in text
-    assert str(samples.parent.name) not in text
+    assert samples.parent.name not in text
     assert str(ROOT) not in text
     host = socket.gethostname()
     assert host == "localhost" or host not in text
     assert not re.search(r"\b20\d\d-\d\d-\d\d\b", text), "a date"
     assert not re.search(r"\b\d\d:\d\d:\d\d\b", text), "a time"
-    if getpass.getuser() != "root":
-        assert getpass.getuser() not in text
-    if format == "json":
-        report = json.loads(text)
-        paths = [file["file"] for file in report["files"]]
-        paths += [at["file"] for finding in report["findings"] for at in finding["locations"]]
-        assert paths
-        assert not [path for path in paths if path.startswith(("/", "..", "~")) or "\\" in path]
+    paths = [file["file"] for file in report["files"]]
+    paths += [at["file"] for finding in report["findings"] for at in finding["locations"]]
+    assert paths
+    assert not [path for path in paths if path.startswith(("/", "..", "~")) or "\\" in path]
 
 
 def test_fingerprint_outlives_edits_elsewhere(advisor, samples):

@@ -150,10 +150,9 @@ def leaks(text: str) -> list[str]:
 OPTIONS = [(), ("--show-effective",), ("--no-link", "--show-effective"), ("--kafka-version", "3.9")]
 
 
-@pytest.mark.parametrize("format", ["text", "json"])
 @pytest.mark.parametrize("options", OPTIONS, ids=" ".join)
-def test_planted_secrets_stay_where_they_are(advisor, planted, tmp_path, options, format):
-    done = advisor("audit", "--format", format, *options, "--report", f"json={tmp_path / 'r.json'}", planted)
+def test_planted_secrets_stay_where_they_are(advisor, planted, tmp_path, options):
+    done = advisor("audit", *options, "--report", f"json={tmp_path / 'r.json'}", planted)
     told(done, 1)
     assert leaks(done.stdout) == []
     assert leaks(done.stderr) == []
@@ -180,13 +179,6 @@ def test_every_planted_file_was_judged(advisor, planted):
     assert found >= {"KA002", "KA006", "KA020", "KA021", "KA022"}, found
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_planted_secrets_of_a_file_alone(advisor, planted, name):
-    done = advisor("audit", "--no-link", "--show-effective", planted / name)
-    assert leaks(done.stdout + done.stderr) == []
-    assert "Traceback" not in done.stderr
-
-
 ALIAS = known_fault("a YAML alias without an anchor is quoted in the message")
 
 
@@ -197,11 +189,10 @@ def test_message_about_a_broken_file_does_not_quote_it(advisor, tmp_path, name):
     path = tmp_path / "root" / name
     path.parent.mkdir(parents=True)
     path.write_text(BROKEN[name])
-    for words in ((path,), ("--format", "json", tmp_path / "root")):
-        done = advisor("audit", *words)
-        assert done.returncode == 2
-        assert leaks(done.stdout + done.stderr) == []
-        assert "Traceback" not in done.stderr
+    done = advisor("audit", "--report", f"json={tmp_path / 'r.json'}", path)
+    told(done, 2)
+    assert leaks(done.stdout + done.stderr) == []
+    assert leaks((tmp_path / "r.json").read_text()) == []
 
 
 REPEATED = known_fault("a refused --set is quoted with its value")
