@@ -14,6 +14,7 @@ _PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
 _SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule"
 _OAUTH = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule"
 _JAAS = "sasl.jaas.config"
+_KERBEROS = "org.apache.kafka.common.security.kerberos.KerberosLogin"
 
 _SSL_CONTEXTS = frozenset(
     [
@@ -69,7 +70,8 @@ def sasl_client(config: Config) -> Iterator[Reason]:
         yield Reason("security", (_JAAS,), f"{_JAAS}: {entry}")
         return
     yield from _login_module(config, entry)
-    if mechanism == "GSSAPI":
+    login = config.get("sasl.login.class") or (_KERBEROS if mechanism == "GSSAPI" else None)
+    if login == _KERBEROS:
         yield from _kerberos_service(config, entry)
     yield from _handlers(config, mechanism)
 
@@ -110,7 +112,7 @@ def _kerberos_service(config: Config, entry: jaas.Entry) -> Iterator[Reason]:
         yield Reason(
             "security",
             (key, "sasl.mechanism"),
-            f"GSSAPI needs a service name: set {key}, or serviceName in {_JAAS}",
+            f"a Kerberos login needs a service name: set {key}, or serviceName in {_JAAS}",
         )
     elif named is not None and configured is not None and named != configured:
         yield Reason("security", (key, _JAAS), f"{key} and the serviceName in {_JAAS} differ")
