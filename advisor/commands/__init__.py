@@ -18,6 +18,7 @@ COMMANDS = {
     "audit": "find what Kafka would refuse, rewrite, ignore or never receive in these files",
     "explain": "a rule or a setting: what it is, by Kafka version",
     "rules": "list the rules",
+    "simulate": "the run that breaks a guarantee: of settings, of files, of a scenario",
     "init": "write a kafka-advisor.toml to start from",
     "plugin": "list what is loaded, and from where",
 }

@@ -1,0 +1,487 @@
+"""Look for the run that breaks a guarantee: of settings given here, of configuration files, or of a scenario.
+
+The simulator plays one partition with its brokers, controller and producer, and tries every order of events
+within stated bounds: writes, fetches, elections, and the faults that are allowed. A run that breaks the
+guarantee is printed step by step. Where none is found, that is all it says: none within these bounds.
+Settings that are neither set nor in sight are assumed: 3 brokers, 3 replicas, the defaults of the version."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..model import Deployment, UsageError
+from ..vocabulary import BROKER_FAULTS, GUARANTEES, PRODUCER_FAULTS
+from . import say
+
+if TYPE_CHECKING:
+    from ..cache import Cache
+    from ..catalog import Version
+    from ..packs import Rule
+    from ..scenarios import Scenario
+
+_listed = "".join(f"  {name:<23}{says}\n" for name, (says, _) in GUARANTEES.items())
+_faults = "".join(f"  {name:<23}{says}\n" for name, says in {**PRODUCER_FAULTS, **BROKER_FAULTS}.items())
+EPILOG = f"""\
+examples:
+  kafka-advisor simulate --set producer.acks=1                          every guarantee, one line each
+  kafka-advisor simulate --set producer.acks=1 --guarantee acked-records-survive
+                                                                        and the run that loses a record
+  kafka-advisor simulate --kafka-version 0.10 --guarantee acked-records-survive --set producer.acks=all
+      --set topic.min.insync.replicas=1 --set topic.unclean.leader.election.enable=false
+      --set fact.replication_factor=2 --set fact.brokers=2              why Kafka 0.11 was needed
+  kafka-advisor simulate --set fact.replication_factor=3 --set topic.min.insync.replicas=3
+      --guarantee writes-available --faults roll=1                      a rolling restart
+  kafka-advisor simulate samples/quickstart --guarantee acked-records-survive
+  kafka-advisor simulate samples/scenarios/s2-loss-by-truncation.toml   a story, and its run
+  kafka-advisor simulate samples/scenarios/s2-loss-by-truncation.toml --kafka-version 0.11
+  kafka-advisor simulate --checkpoint leader-epoch-checkpoint           what the file of a broker says
+
+guarantees:
+{_listed}
+faults, for --faults (counted) and --environment (free of charge): NAME=N, NAME=rf or NAME=rf-1
+{_faults}
+without --faults and --environment: acked-records-survive: broker_crash=2, slow_follower=rf-1 free of charge;
+replicas-agree: power_loss=2; the others: as the first rule that asks them
+
+exit codes:
+  0  no run found within the bounds, not known, or a scenario that came out as it expects
+  1  broken, or a scenario that did not come out as it expects
+  2  a path cannot be read, several deployments to choose from, or the command is wrong
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("paths", metavar="PATH", nargs="*", help="configuration files or folders, or scenarios (.toml)")
+    add("--guarantee", metavar="NAME", help="what must hold (default: all that can be asked, a line each)")
+    add(
+        "--set",
+        metavar="X=V",
+        action="append",
+        default=[],
+        help="a setting or a fact: producer.acks=1, topic.min.insync.replicas=2, fact.brokers=5 (repeatable)",
+    )
+    add(
+        "--kafka-version",
+        metavar="V",
+        help="the Kafka version, down to 0.8 (default: the files', else newest)",
+    )
+    add(
+        "--faults",
+        metavar="N=C",
+        action="append",
+        help="what may go wrong, and how often: broker_crash=2 (repeatable; default: see below)",
+    )
+    add(
+        "--environment",
+        metavar="N=C",
+        action="append",
+        help="what may happen besides, free of charge: slow_follower=rf-1 (repeatable)",
+    )
+    add("--deployment", metavar="ID", help="which deployment, where the files hold several")
+    add("--checkpoint", metavar="FILE", help="explain a leader-epoch-checkpoint instead")
+    add("--log-end-offset", metavar="N", type=int, help="where the log of the checkpoint ends")
+    add("--format", choices=("text", "json"), default="text", help="what to print (default: text)")
+    add("--no-cache", action="store_true", help="neither read nor write the cache")
+
+
+def run(args: argparse.Namespace) -> int:
+    if args.checkpoint is not None:
+        return _checkpoint(args)
+    if args.log_end_offset is not None:
+        raise UsageError("--log-end-offset belongs to --checkpoint")
+    from ..cache import open_cache
+
+    cache = open_cache(not args.no_cache)
+    if cache.note:
+        say(cache.note)
+    scenarios = [path for path in args.paths if _is_scenario(path)]
+    if scenarios and len(scenarios) < len(args.paths):
+        raise UsageError("scenarios (.toml) and configuration files cannot be mixed")
+    if scenarios:
+        return _scenarios(args, cache)
+    if not args.paths and not args.set:
+        raise UsageError("name a file, a scenario or --set; `kafka-advisor simulate --help` has examples")
+    return _deployment(args, cache)
+
+
+def _is_scenario(path: str) -> bool:
+    from os.path import basename
+
+    return path.endswith(".toml") and basename(path) != "kafka-advisor.toml"
+
+
+def _print(data: Mapping[str, Any], lines: Iterator[str], format: str) -> None:
+    if format == "json":
+        sys.stdout.write(json.dumps(data, indent=2, ensure_ascii=False) + "\n")
+    else:
+        sys.stdout.write("".join(f"{_escaped(line)}\n" for line in lines))
+
+
+def _escaped(line: str) -> str:
+    """A value is whatever a file holds: control characters are shown, not sent to the terminal."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
+
+
+def _opening(version: Version) -> dict[str, Any]:
+    from .. import __version__
+
+    return {
+        "schema_version": 1,
+        "tool": {"name": "kafka-advisor", "version": __version__},
+        "kafka_version": version.asked,
+    }
+
+
+def _counts(words: Sequence[str] | None, option: str) -> dict[str, int | str] | None:
+    """`broker_crash=2,roll=1` as a table; rf and rf-1 stay words until the replication factor is known."""
+    if words is None:
+        return None
+    found: dict[str, int | str] = {}
+    for text in (part.strip() for word in words for part in word.split(",") if part.strip()):
+        name, _, count = text.partition("=")
+        if not re.fullmatch(r"[0-9]{1,3}|rf(-[0-9]{1,2})?", count) or (
+            count.isdecimal() and int(count) > 100
+        ):
+            raise UsageError(f"{option} {text}: write NAME=N with N up to 100, NAME=rf or NAME=rf-1")
+        found[name.strip()] = int(count) if count.isdecimal() else count
+    return found
+
+
+# -- settings and files ------------------------------------------------------------------------------------
+
+
+def _deployment(args: argparse.Namespace, cache: Cache) -> int:
+    from ..catalog import resolve_version
+    from ..decode import decode
+    from ..report import simulation as shown
+    from ..simulating import check_overrides, completed, known_guarantee, settings_of, simulate
+    from ..verdicts import Verdicts
+    from ..versions import choose_version
+
+    if args.guarantee is not None:
+        known_guarantee(args.guarantee)
+    stated, _ = choose_version(args.kafka_version, ())
+    if args.set:
+        from ..overrides import parse_overrides
+
+        check_overrides(parse_overrides(args.set, stated), stated)
+    found = _of_files(args) if args.paths else _of_settings(args, stated)
+    deployment = completed(found)
+    version = resolve_version(deployment.version)
+    asked = _asked(args, cache)
+    verdicts = Verdicts(cache)
+    decoded = decode(deployment)
+    entries = []
+    for one, outcome in simulate(deployment, asked, verdicts):
+        entry = shown.guarantee_entry(
+            one.guarantee,
+            outcome.verdict,
+            outcome.drawn,
+            outcome.environment,
+            outcome.faults,
+            outcome.reason,
+            outcome.depends_on,
+        )
+        entries.append(entry)
+    settings = [
+        shown.setting_row(component, setting)
+        for component, setting in settings_of(deployment, decoded, [one.guarantee for one in asked])
+    ]
+    data: dict[str, Any] = {
+        **_opening(version),
+        "deployment": found.id if args.paths else None,
+        "settings": settings,
+    }
+    if version.note:
+        data["note"] = version.note
+    if args.guarantee is None:
+        from ..tolerance import headline
+
+        data["headline"] = headline(decoded, verdicts)._asdict()
+        for entry in entries:
+            entry["trace"] = []
+    data["guarantees"] = entries
+    _print(data, _deployment_lines(data, args), args.format)
+    return int(any(entry["verdict"] == "broken" for entry in entries))
+
+
+def _deployment_lines(data: Mapping[str, Any], args: argparse.Namespace) -> Iterator[str]:
+    from ..report import simulation as shown
+
+    of = f"{data['deployment']}, " if data["deployment"] else ""
+    yield f"{of}Kafka {data['kafka_version']}" + (f" ({data['note']})" if "note" in data else "")
+    yield from shown.settings_lines(data["settings"])
+    yield ""
+    if args.guarantee is None:
+        yield from shown.headline_lines(data["headline"])
+        yield ""
+        for entry in data["guarantees"]:
+            yield shown.overview_line(entry)
+        yield ""
+        yield "`no run found` is within the bounds named. --guarantee NAME prints the run that breaks it."
+        return
+    (entry,) = data["guarantees"]
+    yield f"may go wrong: {shown.counts_text(entry['environment'], entry['faults'])}"
+    yield ""
+    yield from shown.verdict_lines(entry, GUARANTEES[entry["guarantee"]])
+
+
+def _asked(args: argparse.Namespace, cache: Cache) -> list[Any]:
+    from ..simulating import known_faults, question
+
+    environment = _counts(args.environment, "--environment")
+    faults = _counts(args.faults, "--faults")
+    rules = _rules(cache)
+    if args.guarantee is not None:
+        for counts in (environment, faults):
+            known_faults(args.guarantee, counts or {})
+        return [question(args.guarantee, environment, faults, rules)]
+    if environment is not None or faults is not None:
+        raise UsageError("--faults and --environment need --guarantee: each guarantee has faults of its own")
+    asked = {rule.guarantee for rule in rules if rule.enabled} | {"acked-records-survive", "replicas-agree"}
+    return [question(name, None, None, rules) for name in GUARANTEES if name in asked]
+
+
+def _rules(cache: Cache) -> tuple[Rule, ...]:
+    from ..packs import load_packs
+    from ..registry import load_registry
+
+    return load_packs(load_registry().packs, (), cache)
+
+
+def _of_settings(args: argparse.Namespace, version: Version) -> Deployment:
+    from ..overrides import parse_overrides
+    from ..simulating import of_settings
+
+    if args.deployment is not None:
+        raise UsageError("--deployment chooses among those that files hold: name a PATH")
+    return of_settings(parse_overrides(args.set, version), version)
+
+
+def _of_files(args: argparse.Namespace) -> Deployment:
+    """The deployment that the paths hold: loaded and linked as `audit` does."""
+    from ..asking import deployments_of
+    from ..engine import Options, load_deployments
+    from ..schemas.explain import did_you_mean
+
+    options = Options(
+        paths=tuple(args.paths),
+        kafka_version=args.kafka_version,
+        sets=tuple(args.set),
+        cache=not args.no_cache,
+    )
+    scope, roots = load_deployments(options)
+    if scope.missing:
+        raise UsageError("\n".join(scope.missing))
+    found: list[Deployment] = []
+    for root in roots:
+        targets = {record.file for record in root.records if record.target}
+        for record in root.records:
+            if record.target and record.named and record.error is not None:
+                line = f":{record.error.line}" if record.error.line else ""
+                raise UsageError(f"{record.file}{line}: {record.reason}")
+        found += deployments_of(root.deployments, targets)
+    written = [one for one in found if one.producer is not None or one.topic is not None]
+    # A cluster or a group alone is asked about only where nothing is written to.
+    found = written or [one for one in found if one.cluster]
+    if args.deployment is not None:
+        chosen = [one for one in found if one.id == args.deployment]
+        if not chosen:
+            ids = [one.id for one in found]
+            raise UsageError(
+                f"no deployment is called {args.deployment!r}{did_you_mean(args.deployment, ids)}"
+            )
+        return chosen[0]
+    if not found:
+        raise UsageError("nothing to simulate: no producer, topic or broker among these files")
+    if len(found) > 1:
+        listed = "\n".join(f"  --deployment '{one.id}'" for one in found)
+        raise UsageError(f"{len(found)} deployments: choose one with\n{listed}")
+    return found[0]
+
+
+# -- scenarios ---------------------------------------------------------------------------------------------
+
+
+def _scenarios(args: argparse.Namespace, cache: Cache) -> int:
+    if args.deployment is not None:
+        raise UsageError("--deployment chooses among those that files hold; a scenario is one")
+    played = [_play(path, args, cache) for path in args.paths]
+    for number, (data, lines, _) in enumerate(played):
+        if number and args.format == "text":
+            sys.stdout.write("\n" + "-" * 100 + "\n\n")
+        if args.format == "text" or len(played) == 1:
+            _print(data, lines, args.format)
+    if args.format == "json" and len(played) > 1:
+        sys.stdout.write(json.dumps([data for data, _, _ in played], indent=2, ensure_ascii=False) + "\n")
+    return max(code for _, _, code in played)
+
+
+def _play(path: str, args: argparse.Namespace, cache: Cache) -> tuple[dict[str, Any], Iterator[str], int]:
+    from ..files import Unreadable, read_bytes
+    from ..report import simulation as shown
+    from ..scenarios import play, read_scenario
+    from ..simulating import settings_of
+    from ..verdicts import Verdicts
+    from ..versions import choose_version
+
+    try:
+        scenario = read_scenario(path.replace("\\", "/"), read_bytes(path))
+    except Unreadable as error:
+        raise UsageError(f"{path}: {error}") from None
+    scenario, changed = _changed(scenario, args)
+    try:
+        version, _ = choose_version(scenario.kafka_version, ())
+    except UsageError as error:
+        raise UsageError(f"{path}: {error}") from None
+    played = play(scenario, version, args.set, Verdicts(cache))
+    verdict = played.verdict
+    settings = settings_of(played.deployment, played.decoded, [scenario.guarantee or "replicas-agree"])
+    data = {
+        **_opening(version),
+        "scenario": {"file": scenario.file, "title": scenario.title, "story": scenario.story},
+        "settings": [
+            shown.setting_row(component, setting)
+            for component, setting in settings
+            if not _turned(setting.key, scenario)
+        ],
+        "policy": dict(scenario.policy),
+        "expected": None if changed else scenario.expect,
+        "unmet": [] if changed else list(played.unmet),
+        "guarantees": [],
+    }
+    if verdict is not None:
+        data["guarantees"] = [
+            shown.guarantee_entry(
+                scenario.guarantee or "",
+                verdict.verdict,
+                verdict,
+                played.environment,
+                played.faults,
+                given=bool(scenario.events),
+            )
+        ]
+        if scenario.events:
+            data["guarantees"][0]["trace"] = [step.as_dict() for step in played.trace]
+    else:
+        data["trace"] = [step.as_dict() for step in played.trace]
+    if changed or scenario.expect is None:
+        code = int((verdict is not None and verdict.verdict == "broken") or bool(data["unmet"]))
+    else:
+        code = int(bool(played.unmet))
+    return data, _scenario_lines(data, changed), code
+
+
+def _turned(key: str, scenario: Scenario) -> bool:
+    """A setting whose field the scenario states in the simulator's words says nothing."""
+    fields = {
+        "acks": "acks",
+        "min.insync.replicas": "min_isr",
+        "unclean.leader.election.enable": "unclean",
+        "replication factor": "replicas",
+        "eligible leader replicas": "elr",
+        "enable.idempotence": "idempotence",
+        "max.in.flight.requests.per.connection": "in_flight",
+        "retries": "retries",
+    }
+    return fields.get(key) in scenario.policy
+
+
+def _changed(scenario: Scenario, args: argparse.Namespace) -> tuple[Scenario, list[str]]:
+    """The scenario as the command line has it, and what was changed: then its expectation says nothing."""
+    from ..simulating import known_faults, known_guarantee
+
+    changed: list[str] = list(args.set)
+    if args.set and scenario.policy:
+        raise UsageError(f"{scenario.file} states fields of the simulator, which --set might not change")
+    if args.kafka_version is not None:
+        scenario = scenario._replace(kafka_version=args.kafka_version)
+        changed.append(f"Kafka {args.kafka_version}")
+    if args.guarantee is not None:
+        scenario = scenario._replace(guarantee=known_guarantee(args.guarantee))
+        changed.append(args.guarantee)
+    for option, field in (("--faults", "faults"), ("--environment", "environment")):
+        counts = _counts(getattr(args, field), option)
+        if counts is not None:
+            if scenario.guarantee is None:
+                raise UsageError(f"{option} needs --guarantee: {scenario.file} names none")
+            if field == "faults":
+                scenario = scenario._replace(faults=counts)
+            else:
+                scenario = scenario._replace(environment=counts)
+            changed += [f"{name}={count}" for name, count in counts.items()]
+    known_faults(scenario.guarantee or "", scenario.faults)
+    known_faults(scenario.guarantee or "", scenario.environment)
+    return scenario, changed
+
+
+def _scenario_lines(data: Mapping[str, Any], changed: Sequence[str]) -> Iterator[str]:
+    from ..report import simulation as shown
+
+    scenario = data["scenario"]
+    yield scenario["title"]
+    yield ""
+    yield from scenario["story"].splitlines()
+    yield ""
+    yield f"Kafka {data['kafka_version']}" + (f", changed: {', '.join(changed)}" if changed else "")
+    yield from shown.settings_lines(data["settings"])
+    for name, value in data["policy"].items():
+        yield f"  policy: {name} = {json.dumps(value)}"
+    yield ""
+    for entry in data["guarantees"]:
+        if not entry["given"]:
+            yield f"may go wrong: {shown.counts_text(entry['environment'], entry['faults'])}"
+            yield ""
+        yield from shown.verdict_lines(entry, GUARANTEES[entry["guarantee"]])
+    if "trace" in data:
+        yield from shown.run_lines(data["trace"])
+    for what in data["unmet"]:
+        yield ""
+        yield f"NOT AS EXPECTED: {what}"
+
+
+# -- a leader-epoch-checkpoint -----------------------------------------------------------------------------
+
+
+def _checkpoint(args: argparse.Namespace) -> int:
+    from ..files import Unreadable, read_bytes
+    from ..report.simulation import checkpoint_answers, checkpoint_lines
+    from ..sim.epochs import CheckpointError, cache_of, explain_checkpoint, parse_checkpoint
+
+    file = args.checkpoint
+    given = (args.paths, args.guarantee, args.set, args.kafka_version, args.faults, args.environment)
+    if any(given) or args.deployment:
+        raise UsageError("--checkpoint explains a file; of the other options only --log-end-offset fits")
+    try:
+        text = read_bytes(file).decode("utf-8")
+        entries = parse_checkpoint(text)
+    except Unreadable as error:
+        raise UsageError(f"{file}: {error}") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"{file}: is not a leader-epoch-checkpoint: not text") from None
+    except CheckpointError as error:
+        raise UsageError(f"{file}:{error.line}: {error.message}") from None
+    end = args.log_end_offset
+    epochs = cache_of(entries)
+    if end is not None and (end < 0 or (epochs.latest is not None and end < epochs.latest.start_offset)):
+        least = epochs.latest.start_offset if epochs.latest is not None else 0
+        raise UsageError(
+            f"--log-end-offset {end}: the last epoch begins at {least}, the log cannot end before"
+        )
+    answers = checkpoint_answers(epochs, end)
+    said = explain_checkpoint(entries, end)
+    data = {
+        "schema_version": 1,
+        "file": file,
+        "entries": [entry._asdict() for entry in entries],
+        "answers": answers,
+        "explanation": list(said),
+    }
+    _print(data, checkpoint_lines(file, answers, said), args.format)
+    return 0
