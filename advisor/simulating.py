@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from .catalog import Version, resolve_version
 from .decode import Decoded, Knob, decode
+from .effective import deployment_layers, effective
 from .judging import PRODUCER_GUARANTEES, Outcome, judge
 from .link import Overrides
 from .model import Deployment, Document, Fact, Location, Origin, Setting, UsageError
@@ -267,7 +268,28 @@ def _assumed(deployment: Deployment, component: str, setting: Setting) -> Settin
     return setting
 
 
+def written_by_groups(deployment: Deployment) -> Deployment:
+    """The topic that consumer groups commit to, in the place of the deployment's own: its replication factor
+    is the brokers' offsets.topic.replication.factor, and a commit waits for all in-sync replicas."""
+    layers = {"broker": deployment_layers(deployment)["broker"]}
+    key = "offsets.topic.replication.factor"
+    factor, _ = effective("broker", key, resolve_version(deployment.version), layers)
+    kept = [fact for fact in deployment.facts if fact.name != "topic.replication_factor"]
+    if factor is not None:
+        kept.append(Fact("topic.replication_factor", str(factor.value), factor.origin._replace(note=key)))
+    acks = Setting("acks", "all", Origin("assumed", None, "as group coordinators commit"))
+    return deployment._replace(
+        producer=_empty("producer")._replace(name="group coordinator", settings=(acks,)),
+        topic=_empty("topic")._replace(name="__consumer_offsets"),
+        facts=tuple(kept),
+    )
+
+
 def simulate(deployment: Deployment, asked: Iterable[Asked], verdicts: Verdicts) -> list[Simulated]:
     """The questions asked of a completed deployment."""
     decoded = decode(deployment)
-    return [answered(decoded, one, verdicts) for one in asked]
+    found = []
+    for one in asked:
+        of_groups = one.guarantee == "group-available"
+        found.append(answered(decode(written_by_groups(deployment)) if of_groups else decoded, one, verdicts))
+    return found

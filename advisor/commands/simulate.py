@@ -160,7 +160,14 @@ def _deployment(args: argparse.Namespace, cache: Cache) -> int:
     from ..catalog import resolve_version
     from ..decode import decode
     from ..report import simulation as shown
-    from ..simulating import check_overrides, completed, known_guarantee, settings_of, simulate
+    from ..simulating import (
+        check_overrides,
+        completed,
+        known_guarantee,
+        settings_of,
+        simulate,
+        written_by_groups,
+    )
     from ..verdicts import Verdicts
     from ..versions import choose_version
 
@@ -176,6 +183,8 @@ def _deployment(args: argparse.Namespace, cache: Cache) -> int:
     version = resolve_version(deployment.version)
     asked = _asked(args, cache)
     verdicts = Verdicts(cache)
+    if args.guarantee == "group-available":
+        deployment = written_by_groups(deployment)
     decoded = decode(deployment)
     entries = []
     for one, outcome in simulate(deployment, asked, verdicts):

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..model import Setting
-from .build import shown_origin
 from .words import in_words
 
 Step = Mapping[str, Any]
@@ -18,7 +17,9 @@ Step = Mapping[str, Any]
 def run_table(trace: Sequence[Step]) -> list[str]:
     """Event; leader and its epoch, in-sync replicas; every replica's log with LEO and HW; the LEOs that the
     leader believes its followers to have; what followed. Columns that say nothing are left out."""
-    rows = [_row(step) for step in trace]
+    # A model that keeps the leader's view of its followers keeps their high watermarks, too.
+    detailed = any(step["state"]["remote_leo"] for step in trace)
+    rows = [_row(step, detailed) for step in trace]
     heads = [
         "",
         "event",
@@ -26,7 +27,8 @@ def run_table(trace: Sequence[Step]) -> list[str]:
         "epoch",
         "ISR",
         "ELR",
-        *_brokers(trace),
+        "HW",
+        *_brokers(trace, detailed),
         "leader knows",
         "on the wire",
         "effects",
@@ -39,11 +41,12 @@ def run_table(trace: Sequence[Step]) -> list[str]:
     return lines
 
 
-def _brokers(trace: Sequence[Step]) -> list[str]:
-    return [f"b{replica['id']}: log LEO/HW" for replica in trace[0]["state"]["replicas"]]
+def _brokers(trace: Sequence[Step], detailed: bool) -> list[str]:
+    what = "log LEO/HW" if detailed else "log LEO"
+    return [f"b{replica['id']}: {what}" for replica in trace[0]["state"]["replicas"]]
 
 
-def _row(step: Step) -> list[str]:
+def _row(step: Step, detailed: bool) -> list[str]:
     state = step["state"]
     heard = (f"b{broker}={'?' if leo is None else leo}" for broker, leo in state["remote_leo"].items())
     producer = state["clients"].get("producer", {})
@@ -55,16 +58,18 @@ def _row(step: Step) -> list[str]:
         str(state["epoch"]),
         ",".join(f"b{broker}" for broker in state["isr"]) or "none",
         ",".join(f"b{broker}" for broker in state["elr"]),
-        *(_replica(replica) for replica in state["replicas"]),
+        "" if detailed else str(state["hw"]),
+        *(_replica(replica, detailed) for replica in state["replicas"]),
         " ".join(heard),
         " ".join(wire),
         ", ".join(str(effect) for effect in step["effects"]),
     ]
 
 
-def _replica(replica: Mapping[str, Any]) -> str:
+def _replica(replica: Mapping[str, Any], detailed: bool) -> str:
     log = " ".join(str(record) for record in replica["log"])
-    return f"[{log}] {replica['leo']}/{replica['hw']}" + ("" if replica["alive"] else " down")
+    ends = f"{replica['leo']}/{replica['hw']}" if detailed else str(replica["leo"])
+    return f"[{log}] {ends}" + ("" if replica["alive"] else " down")
 
 
 _LEGEND = (
@@ -85,6 +90,9 @@ def run_lines(trace: Sequence[Step]) -> Iterator[str]:
     yield from _LEGEND
     if any(step["state"]["remote_leo"] for step in trace):
         yield _KNOWS
+    marked = (record for step in trace for replica in step["state"]["replicas"] for record in replica["log"])
+    if any("@" in str(record) for record in marked):
+        yield "r2@1: record r2, written under leader epoch 1."
 
 
 # -- a verdict ---------------------------------------------------------------------------------------------
@@ -93,7 +101,6 @@ def run_lines(trace: Sequence[Step]) -> Iterator[str]:
 def verdict_lines(entry: Mapping[str, Any], meaning: tuple[str, str]) -> Iterator[str]:
     """`entry` is a guarantee of the JSON; `meaning` what it says and what it means that it is broken."""
     name, trace = entry["guarantee"], entry["trace"]
-    within = f"within {entry['bounds']}" if entry["bounds"] else ""
     match entry["verdict"]:
         case "broken":
             yield f"BROKEN {name}: {meaning[1]}"
@@ -101,7 +108,8 @@ def verdict_lines(entry: Mapping[str, Any], meaning: tuple[str, str]) -> Iterato
             if entry["given"]:
                 yield "  in the run that the scenario gives"
             else:
-                yield f"  the shortest run found, {entry['states']:,} states seen {within}"
+                yield f"  the shortest run found; {entry['states']:,} states seen"
+                yield f"  bounds: {entry['bounds']}"
         case "holds" if entry["given"]:
             yield f"{name}: not broken by the run that the scenario gives; other runs were not looked at"
         case "holds":
@@ -111,7 +119,7 @@ def verdict_lines(entry: Mapping[str, Any], meaning: tuple[str, str]) -> Iterato
             yield f"UNKNOWN {name}: whether {meaning[0]} could not be told"
             yield f"  {entry['reason']}"
             if entry["states"]:
-                yield f"  {entry['states']:,} states seen {within}"
+                yield f"  {entry['states']:,} states seen"
     if trace:
         yield ""
         if entry["verdict"] == "unknown":
@@ -167,12 +175,14 @@ def _origin(origin: Mapping[str, Any]) -> str:
 
 
 def setting_row(component: str, setting: Setting) -> dict[str, Any]:
-    return {
-        "component": component,
-        "key": setting.key,
-        "value": str(setting.value),
-        "origin": shown_origin(setting.origin),
-    }
+    # As report.build shows it, without loading the engine that it comes with.
+    kind, at, note = setting.origin
+    origin: dict[str, Any] = {"kind": kind}
+    if at is not None:
+        origin |= {"file": at.file, "line": at.line}
+    if note:
+        origin["note"] = note
+    return {"component": component, "key": setting.key, "value": str(setting.value), "origin": origin}
 
 
 def guarantee_entry(

@@ -15,7 +15,6 @@ _EVENTS = {
     "shrink": "{b} falls behind and no longer counts as in sync: nobody waits for it now.",
     "crash": "{b} crashes. Its log stays on its disk.",
     "lose": "{b} is lost for good, and its disk with it.",
-    "lose_power": "{b} loses power: of its log only the first {keep} reached the disk.",
     "wipe": "{b} loses its disk: it will come back empty.",
     "stop": "{b} is shut down properly.",
     "restart": "{b} is restarted, as its turn has come.",
@@ -74,10 +73,12 @@ def _sentences(step: Mapping[str, Any], before: Mapping[str, Any] | None) -> Ite
     refused = any(effect.startswith("rejected") for effect in step["effects"])
     match name:
         case "produce":
-            to = fields.get("b") or ("nobody" if state["leader"] is None else f"b{state['leader']}")
-            yield f"The producer sends {event['record']} to {to}" + (
-                "." if refused or to == "nobody" else ", which appends it."
-            )
+            to = fields.get("b") or (None if state["leader"] is None else f"b{state['leader']}")
+            if to is None:
+                yield f"The producer finds no leader to send {event['record']} to."
+            else:
+                done = "." if refused or "dropped" in " ".join(step["effects"]) else ", which appends it."
+                yield f"The producer sends {event['record']} to {to}{done}"
         case "send":
             yield f"The producer sends {event['record']}."
         case "handle":
@@ -86,13 +87,17 @@ def _sentences(step: Mapping[str, Any], before: Mapping[str, Any] | None) -> Ite
             yield _fetch(broker, state, before)
         case "write":
             own = state["replicas"][broker]
-            yield f"b{broker} has its answer: its log ends at {own['leo']}, its high watermark is {own['hw']}."
+            yield f"b{broker} has its answer: LEO {own['leo']}, high watermark {own['hw']}."
         case "follow":
             leader = state["leader"]
             of = f" of b{leader}" if leader is not None and state["epoch"] == event.get("epoch") else ""
             yield f"b{broker} becomes a follower{of}."
+        case "lose_power":
+            cut = any(effect.startswith("cut ") for effect in step["effects"])
+            had = f"what lies at offset {event['keep']} and beyond had not reached its disk"
+            yield f"b{broker} loses power: {had if cut else 'its whole log had reached its disk'}."
         case "elect" | "move" | "leader_move":
-            pass
+            pass  # the effects tell it
         case _:
             yield _EVENTS[name].format(**fields) if name in _EVENTS else f"{event.get('text', name)}."
     for effect in step["effects"]:
@@ -123,7 +128,7 @@ def _effect(text: str) -> Iterator[str]:
         yield f"The controller makes {what} the leader: {_HOW.get(how, how + '.')}"
     elif name == "truncated" and what.startswith("r"):
         yield f"{what} was not copied yet and is cut off."
-    elif name == "cut":
+    elif name in ("cut", "refused"):
         return  # the event has told it
     elif name in _EFFECTS:
         yield _EFFECTS[name].format(what=what, how=how)
