@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .isr import change_isr
 from .partition_state import (
     BOUNCING,
     DOWN,
@@ -28,10 +29,9 @@ CLEAN, FROM_ELR, LAST_KNOWN, UNCLEAN = "clean", "from ELR", "last known leader",
 
 
 def controller_events(model: Model, state: State, events: list[Event]) -> None:
-    if state.proposed:
-        if in_office(state) >= 0:
-            events.append(Event("confirm"))
-        events.extend(Event("lag", broker) for broker in members(state.near))
+    if state.proposed and in_office(state) >= 0:
+        events.append(Event("confirm"))
+    events.extend(Event("lag", broker) for broker in members(state.near))
     for broker, replica in enumerate(state.replicas):
         # A crash and the controller noticing it are two events: until then the dead broker stays in the ISR,
         # may lead, and may even be elected.
@@ -68,30 +68,6 @@ def candidate(model: Model, state: State) -> tuple[int, str]:
 
 
 # -- what they do ------------------------------------------------------------------------------------------
-
-
-def change_isr(model: Model, state: State, isr: int) -> State:
-    """The controller writes a new ISR, with the ELR that follows from it; a leader in office hears of it.
-
-    PartitionChangeBuilder.maybePopulateTargetElr: at or above the minimum the ELR is empty; below, it keeps
-    its members and takes in those who leave the ISR, as the high watermark stands still from then on.
-    """
-    elr, last_leader = 0, state.last_leader
-    if model.policy.elr:
-        if isr.bit_count() < model.min_isr:
-            elr = (state.elr | state.isr) & ~isr
-        if not isr and state.leader >= 0:
-            last_leader = state.leader
-    elif not isr:
-        isr = state.isr  # without ELR the last in-sync replica stays in the ISR even when it is down
-    replicas = state.replicas
-    acting = in_office(state)
-    if acting >= 0:
-        replicas = with_replica(state, acting, replicas[acting]._replace(isr=isr))
-    # A proposal made against an older state is refused (INVALID_UPDATE_VERSION).
-    return state._replace(
-        replicas=replicas, isr=isr, elr=elr, last_leader=last_leader, proposed=0, near=state.near & ~isr
-    )
 
 
 def fence(model: Model, state: State, broker: int) -> Outcome:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from .elections import change_isr, crashed, move, stop, vanished
+from .elections import crashed, move, stop, vanished
+from .isr import change_isr
 from .partition_state import (
     BOUNCING,
     DOWN,
@@ -48,7 +49,7 @@ def _on_live(name: str) -> Offer:
 
 
 def _live(state: State) -> list[int]:
-    """Followers first, then the leader: of two equally short runs the one that reads as a story comes first."""
+    """Followers first, then the leader: of equally short runs, the one that reads as a story comes first."""
     live = [broker for broker, replica in enumerate(state.replicas) if replica.life == UP]
     return sorted(live, key=lambda broker: broker == state.leader)
 

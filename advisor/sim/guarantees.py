@@ -25,8 +25,21 @@ def acked_records_survive(model: Model, state: State) -> str | None:
         return None
     record = members(missing)[0]
     if kept >> record & 1:
-        return f"r{record} is acknowledged, and leader b{leader} does not have it"
-    return f"r{record} is acknowledged, and no replica that can return holds it"
+        return f"r{record}: leader b{leader} does not have it"
+    return f"r{record}: no replica that can return holds it"
+
+
+def may_be_acked(model: Model, state: State) -> bool:
+    """Some record is acknowledged or still may be. Where all are written, none is acknowledged and whoever
+    took them no longer leads that epoch, nothing acknowledged can be lost."""
+    if state.acked or state.sent < model.bounds.records + model.bounds.committed:
+        return True
+    for broker, replica in enumerate(state.replicas):
+        if presumes_leadership(state, broker):
+            for epoch, record in replica.log[replica.hw :]:
+                if epoch == replica.epoch and not state.failed >> record & 1:
+                    return True
+    return False
 
 
 def _records(state: State, broker: int) -> int:
@@ -75,7 +88,7 @@ def writes_available(model: Model, state: State) -> str | None:
     if state.leader < 0:
         return "no leader can be elected"
     if model.policy.min_isr > model.policy.replicas and not model.policy.min_isr_capped:
-        return f"min.insync.replicas {model.min_isr} is above the replication factor: every write is refused"
+        return f"{model.min_isr} in sync needed of {model.policy.replicas} replicas: every write is refused"
     return f"{state.isr.bit_count()} in sync, {model.min_isr} needed: every write is refused"
 
 

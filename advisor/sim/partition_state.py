@@ -59,6 +59,16 @@ class Policy(NamedTuple):
     def effective_min_isr(self) -> int:
         return min(self.min_isr, self.replicas) if self.min_isr_capped else self.min_isr
 
+    def text(self) -> str:
+        """The settings that everybody knows, and whatever else differs from a current Kafka."""
+        usual = ("replicas", "acks", "min_isr", "unclean")
+        shown = [
+            (name, value)
+            for name, value in self._asdict().items()
+            if name in usual or value != self._field_defaults[name]
+        ]
+        return " ".join(f"{name}={str(value).lower().replace(' ', '')}" for name, value in shown)
+
 
 class Answer(NamedTuple):
     """A fetch answer on its way to a follower."""

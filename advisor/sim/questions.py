@@ -1,7 +1,7 @@
 """Which smallest model answers which guarantee, and how far it is searched.
 
-`QUESTIONS` is the registry: a guarantee's name to a function of (policy, environment, faults, bounds). The full
-product of all parts of Kafka is not searchable; each guarantee has the smallest model that can break it.
+`QUESTIONS` is the registry: a guarantee's name to a function of (policy, environment, faults, bounds). The
+full product of all parts of Kafka is not searchable; each guarantee has the smallest model that can break it.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from .search import explore
 from .verdict import Bounds, Broken, Effect, Holds, Trace, Unknown, Verdict
 
 Counts = Mapping[str, int]
+Expired = Callable[[], bool]
 Predicate = Callable[[Model, State], str | None]
 Witness = Callable[[Event, tuple[Effect, ...], State], bool]
-Question = Callable[[Any, Counts, Counts, Bounds | None], Verdict]
+Question = Callable[[Any, Counts, Counts, Bounds | None, Expired | None], Verdict]
 
 # A partition of more replicas is searched at this many, with the same margin: what matters is how many copies
 # an acknowledgement waits for and how many of them the faults take.
@@ -31,19 +32,27 @@ def ask(
     environment: Counts | None = None,
     faults: Counts | None = None,
     bounds: Bounds | None = None,
+    expired: Expired | None = None,
 ) -> Verdict:
-    """Look for a run that breaks the guarantee. `environment` is free of charge, `faults` are counted, both as
-    name to number; without `bounds` those of the question are taken."""
+    """Look for a run that breaks the guarantee.
+
+    `environment` is free of charge, `faults` are counted, both as name to number; without `bounds` those of
+    the question are taken. The search ends at its budget of states, or when `expired` says so.
+    """
     if guarantee not in QUESTIONS:
         raise ValueError(f"no question is called {guarantee!r}: there are {', '.join(sorted(QUESTIONS))}")
-    return QUESTIONS[guarantee](policy, environment or {}, faults or {}, bounds)
+    return QUESTIONS[guarantee](policy, environment or {}, faults or {}, bounds, expired)
 
 
 # -- the questions of a partition --------------------------------------------------------------------------
 
 
 def acked_records_survive(
-    policy: Policy, environment: Counts, faults: Counts, bounds: Bounds | None = None
+    policy: Policy,
+    environment: Counts,
+    faults: Counts,
+    bounds: Bounds | None = None,
+    expired: Expired | None = None,
 ) -> Verdict:
     """One record, two elections, atomic fetches; followers keep a high watermark only where they truncate to
     it (before 0.11)."""
@@ -55,12 +64,23 @@ def acked_records_survive(
     witnesses: dict[str, Witness] = {"a record is acknowledged": _acked}
     _add_fault_witnesses(witnesses, policy, budget)
     return _search(
-        "acked-records-survive", guarantees.acked_records_survive, policy, budget, bounds, witnesses
+        "acked-records-survive",
+        guarantees.acked_records_survive,
+        policy,
+        budget,
+        bounds,
+        witnesses,
+        expired,
+        pursued=guarantees.may_be_acked,
     )
 
 
 def replicas_agree(
-    policy: Policy, environment: Counts, faults: Counts, bounds: Bounds | None = None
+    policy: Policy,
+    environment: Counts,
+    faults: Counts,
+    bounds: Bounds | None = None,
+    expired: Expired | None = None,
 ) -> Verdict:
     """Two replicas, two records on top of a committed one, three elections, fetch in rounds, leadership
     learnt late."""
@@ -75,35 +95,54 @@ def replicas_agree(
         bounds = Bounds(2, records=2, elections=3, fetch="rounds", follower_hw=True, committed=1, note=note)
     witnesses: dict[str, Witness] = {"two replicas count a record as committed": _committed_twice}
     _add_fault_witnesses(witnesses, policy, budget)
-    return _search("replicas-agree", guarantees.replicas_agree, policy, budget, bounds, witnesses)
+    return _search("replicas-agree", guarantees.replicas_agree, policy, budget, bounds, witnesses, expired)
 
 
 def committed_on_isr(
-    policy: Policy, environment: Counts, faults: Counts, bounds: Bounds | None = None
+    policy: Policy,
+    environment: Counts,
+    faults: Counts,
+    bounds: Bounds | None = None,
+    expired: Expired | None = None,
 ) -> Verdict:
     """The invariant of the public specification, within given bounds. No rule asks it."""
     budget = _sum(environment, faults)
     if bounds is None:
         bounds = Bounds(policy.replicas, records=2, elections=2, fetch="rounds", follower_hw=True)
     witnesses: dict[str, Witness] = {"two replicas count a record as committed": _committed_twice}
-    return _search("committed-on-isr", guarantees.committed_on_isr, policy, budget, bounds, witnesses)
+    return _search(
+        "committed-on-isr", guarantees.committed_on_isr, policy, budget, bounds, witnesses, expired
+    )
 
 
 def writes_available(
-    policy: Policy, environment: Counts, faults: Counts, bounds: Bounds | None = None
+    policy: Policy,
+    environment: Counts,
+    faults: Counts,
+    bounds: Bounds | None = None,
+    expired: Expired | None = None,
 ) -> Verdict:
-    return _available("writes-available", policy, environment, faults, bounds)
+    return _available("writes-available", policy, environment, faults, bounds, expired)
 
 
 def group_available(
-    policy: Policy, environment: Counts, faults: Counts, bounds: Bounds | None = None
+    policy: Policy,
+    environment: Counts,
+    faults: Counts,
+    bounds: Bounds | None = None,
+    expired: Expired | None = None,
 ) -> Verdict:
     """The policy is that of the internal topic: its leader is the coordinator, a commit is a write to it."""
-    return _available("group-available", policy, environment, faults, bounds)
+    return _available("group-available", policy, environment, faults, bounds, expired)
 
 
 def _available(
-    guarantee: str, policy: Policy, environment: Counts, faults: Counts, bounds: Bounds | None
+    guarantee: str,
+    policy: Policy,
+    environment: Counts,
+    faults: Counts,
+    bounds: Bounds | None,
+    expired: Expired | None,
 ) -> Verdict:
     """Sets of live and in-sync brokers only: no record is written. Brokers that are away stay away, but for
     those of a roll, which come back in turn; everybody else may do whatever restores the partition."""
@@ -126,7 +165,9 @@ def _available(
 
     predicate = guarantees.writes_available if guarantee == "writes-available" else guarantees.group_available
     last = [Event("produce", value=0)]
-    return _search(guarantee, predicate, policy, budget, bounds, witnesses, only_recovery, last)
+    return _search(
+        guarantee, predicate, policy, budget, bounds, witnesses, expired, allowed=only_recovery, last=last
+    )
 
 
 # -- searching ---------------------------------------------------------------------------------------------
@@ -139,13 +180,19 @@ def _search(
     budget: Counts,
     bounds: Bounds,
     witnesses: Mapping[str, Witness],
+    expired: Expired | None,
+    *,
     allowed: Callable[[State, Event], bool] | None = None,
+    pursued: Callable[[Model, State], bool] | None = None,
     last: Sequence[Event] = (),
 ) -> Verdict:
-    """Explore, and put the outcome into words. `last` is what a client tries at the end of a broken run."""
+    """Explore, and put the outcome into words. `allowed` leaves out events that cannot matter, `pursued`
+    states from which the guarantee cannot break; `last` is what a client tries at the end of a broken run."""
     model, first = start(policy, bounds, budget)
 
     def successors(state: State) -> Iterator[tuple[Event, tuple[Effect, ...], State]]:
+        if pursued is not None and not pursued(model, state):
+            return
         for event in enabled(model, state):
             if allowed is None or allowed(state, event):
                 after, effects = step(model, state, event)
@@ -157,11 +204,12 @@ def _search(
         lambda state: predicate(model, state),
         states_max=bounds.states,
         witnesses=witnesses,
+        expired=expired,
     )
     if found.run is not None:
         trace, _ = run(model, first, [*found.run, *last])
         reason = _in_steps(trace, found.reason or "")
-        return Broken(guarantee, trace, spent(trace), found.states, bounds, reason)
+        return Broken(guarantee, trace, spent(trace, policy.replicas), found.states, bounds, reason)
     if found.stopped is not None:
         return Unknown(
             f"no run found among the first {found.stopped} within {bounds.text()}", (), bounds, found.states
@@ -172,46 +220,61 @@ def _search(
     return Holds(bounds, found.states, tuple(sorted(found.witnessed)))
 
 
-def spent(trace: Trace) -> dict[str, int]:
+def spent(trace: Trace, replicas: int) -> dict[str, int]:
     """The faults a run uses up, slow followers and the like included."""
     counts: dict[str, int] = {}
     for step_ in trace:
         fault = step_.event.get("fault")
         if fault is not None:
             counts[fault] = counts.get(fault, 0) + 1
+    if "roll" in counts:
+        counts["roll"] = -(-counts["roll"] // replicas)  # one roll restarts every broker
     return counts
 
 
 def _in_steps(trace: Trace, reason: str) -> str:
     """Says at which steps a lost record was acknowledged and was gone, where the reason is about one."""
-    record = reason.split(" ", 1)[0]
+    record, colon, why = reason.partition(": ")
     acked = [step_.number for step_ in trace if f"acked {record}" in step_.effects]
-    return f"{record} acked at {acked[0]}, gone at {trace[-1].number}: {reason}" if acked else reason
+    if not colon or not acked:
+        return reason
+    if f"dropped {record}" in trace[acked[0] - 1].effects:
+        return f"{record} acked at {acked[0]}, stored nowhere"
+    return f"{record} acked at {acked[0]}, gone at {trace[-1].number}: {why}"
 
 
 def scaled(policy: Policy, budget: Counts) -> tuple[Policy, dict[str, int], str]:
-    """A partition of more than three replicas as one of three with the same margin: as many in-sync replicas
-    left by slow followers, as many copies beyond those that the faults take."""
+    """A partition of more than three replicas as one of three with the same margin.
+
+    As many in-sync replicas are left by the slow followers; of the copies that an acknowledgement waits for,
+    as many are left by the faults; and if a replica may lack an acknowledged record, so may one of the three.
+    """
     surplus = policy.replicas - REPLICAS_SEARCHED
     if surplus <= 0:
         return policy, dict(budget), ""
-    slow = budget.get("slow_follower", 0)
-    taken = max((count for name, count in budget.items() if name != "slow_follower"), default=0)
     minimum = policy.effective_min_isr
-    # Copies and faults fall together: what decides is how many of the one are left after the other.
-    less = max(0, min(minimum, policy.replicas) - REPLICAS_SEARCHED, taken - REPLICAS_SEARCHED)
-    counts = {name: max(1, count - less) for name, count in budget.items() if count > 0}
-    counts["slow_follower"] = max(0, slow - surplus)
-    over = minimum > policy.replicas  # before 3.7: every write refused, at any size
-    smaller = policy._replace(
-        replicas=REPLICAS_SEARCHED,
-        min_isr=REPLICAS_SEARCHED + 1 if over else max(1, minimum - less),
-        racks=policy.racks[:REPLICAS_SEARCHED],
+    if minimum > policy.replicas:  # before 3.7: every write refused, at any size
+        less, smaller = 0, REPLICAS_SEARCHED + 1
+    else:
+        copies = REPLICAS_SEARCHED if minimum == policy.replicas else REPLICAS_SEARCHED - 1
+        smaller = min(minimum, copies)
+        less = minimum - smaller
+    counts = {name: min(max(1, count - less), REPLICAS_SEARCHED) for name, count in budget.items()}
+    counts["slow_follower"] = max(0, budget.get("slow_follower", 0) - surplus)
+    policy = policy._replace(
+        replicas=REPLICAS_SEARCHED, min_isr=smaller, racks=policy.racks[:REPLICAS_SEARCHED]
     )
-    return smaller, counts, f"RF {policy.replicas} searched at {REPLICAS_SEARCHED} with the same margin"
+    return (
+        policy,
+        counts,
+        f"RF {policy.replicas + surplus} searched at {REPLICAS_SEARCHED} with the same margin",
+    )
 
 
 def _sum(environment: Counts, faults: Counts) -> dict[str, int]:
+    unknown = sorted((set(environment) | set(faults)) - set(EVENT_OF))
+    if unknown:
+        raise ValueError(f"no fault of a partition is called {', '.join(unknown)}")
     total = {name: count for name, count in environment.items() if count > 0}
     for name, count in faults.items():
         if count > 0:
@@ -235,19 +298,36 @@ def _elected(event: Event, effects: tuple[Effect, ...], state: State) -> bool:
     return event.name == "elect"
 
 
+def _happens(verb: str) -> Witness:
+    return lambda event, effects, state: event.name == verb
+
+
 def _add_fault_witnesses(
     witnesses: dict[str, Witness], policy: Policy, budget: Counts, elected: bool = True
 ) -> None:
     for fault in budget:
         # One replica has no follower to be slow and nobody to move the lead to.
         if policy.replicas > 1 or fault not in ("slow_follower", "leader_move"):
-            verb = EVENT_OF[fault]
-            witnesses[f"{fault} happens"] = lambda event, effects, state, verb=verb: event.name == verb
+            witnesses[f"{fault} happens"] = _happens(EVENT_OF[fault])
     if elected and any(fault in _ENDS_A_TERM for fault in budget):
         witnesses["a leader is elected"] = _elected
 
 
 _ENDS_A_TERM = ("broker_crash", "broker_lost", "power_loss", "disk_wiped", "partitioned", "rack_lost")
+
+
+def _of_producer(name: str) -> Question:
+    """A question of the producer model, which is imported when it is first asked."""
+
+    def ask_producer(
+        policy: Any, environment: Counts, faults: Counts, bounds: Bounds | None, expired: Expired | None
+    ) -> Verdict:
+        from .producer_questions import GUARANTEES
+
+        return GUARANTEES[name](policy, environment, faults, bounds, expired)
+
+    return ask_producer
+
 
 # The registry. A guarantee of another part (producer, groups) adds its function here.
 QUESTIONS: dict[str, Question] = {
@@ -256,4 +336,6 @@ QUESTIONS: dict[str, Question] = {
     "committed-on-isr": committed_on_isr,
     "writes-available": writes_available,
     "group-available": group_available,
+    "records-stored-once": _of_producer("records-stored-once"),
+    "send-order-kept": _of_producer("send-order-kept"),
 }

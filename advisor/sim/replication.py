@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .isr import change_isr
 from .partition_state import (
     UNKNOWN,
     UP,
@@ -193,8 +194,6 @@ def _join(
     model: Model, state: State, leader: int, follower: int, offset: int, effects: list[Effect]
 ) -> State:
     """Partition.maybeExpandIsr: at the leader's HW, at the start of its epoch (KAFKA-7128), not fenced."""
-    from .elections import change_isr
-
     ahead = state.replicas[leader]
     behind_start = model.policy.joins_at_epoch_start and offset < ahead.start
     if offset < ahead.hw or behind_start or state.fenced >> follower & 1:

@@ -36,8 +36,8 @@ def tolerance(
     up_to: int = 2,
     environment: Mapping[str, int] | None = None,
 ) -> Tolerance:
-    """Ask for 0, 1, 2, ... of a fault until the guarantee breaks. For acked-records-survive slow followers are
-    free unless an environment is given."""
+    """Ask for 0, 1, 2, ... of a fault until the guarantee breaks. For acked-records-survive slow followers
+    are free unless an environment is given."""
     if environment is None:
         slow = policy.replicas - 1 if guarantee == "acked-records-survive" else 0
         environment = {"slow_follower": slow}
