@@ -29,6 +29,16 @@ if TYPE_CHECKING:
     from .catalog import suggest as suggest
     from .context import Context as Context
     from .context import Hit as Hit
+    from .edits import CannotEdit as CannotEdit
+    from .edits import EditStep as EditStep
+    from .edits import Splice as Splice
+    from .edits import inserted_after as inserted_after
+    from .edits import line_end as line_end
+    from .edits import line_start as line_start
+    from .edits import next_line as next_line
+    from .edits import related as related
+    from .edits import removed_lines as removed_lines
+    from .edits import spliced as spliced
     from .hookspecs import CheckSpec as CheckSpec
     from .hookspecs import ClientSpec as ClientSpec
     from .hookspecs import FormatSpec as FormatSpec
@@ -69,6 +79,8 @@ _HOMES = {
     "catalog": "Version components_of edit_distance fate is_known keys known_anywhere librdkafka "
     "librdkafka_only lookup resolve_version suggest",
     "context": "Context Hit",
+    "edits": "CannotEdit EditStep Splice inserted_after line_end line_start next_line related removed_lines "
+    "spliced",
     "hookspecs": "CheckSpec ClientSpec FormatSpec ModelSpec PackSpec ReporterSpec hookimpl",
     "model": "Change Deployment Document Dropped Fact Fix Loaded LoadError Location Origin Secret Setting "
     "Source Unknown Value",

@@ -32,6 +32,9 @@ class FormatSpec(NamedTuple):
     # False: an image, an operator or a framework adds settings that the file does not show, so what is
     # missing from the file proves nothing.
     whole: bool = True
+    # `edit(Source, Document, EditStep) -> str`: the file's text with one step made and every other byte kept,
+    # or CannotEdit with the reason. None: `kafka-advisor fix` leaves such files to their owner.
+    edit: str | None = None
 
 
 class PackSpec(NamedTuple):

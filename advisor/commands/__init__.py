@@ -16,6 +16,7 @@ from ..model import UsageError
 
 COMMANDS = {
     "audit": "find what Kafka would refuse, rewrite, ignore or never receive in these files",
+    "fix": "the smallest verified change as a diff; --write makes it",
     "explain": "a rule or a setting: what it is, by Kafka version",
     "rules": "list the rules",
     "simulate": "the run that breaks a guarantee: of settings, of files, of a scenario",

@@ -16,6 +16,7 @@ def advisor_formats() -> list[FormatSpec]:
             f"{__name__}.compose:load",
             "docker-compose files: the brokers and Connect workers among the containers",
             whole=False,
+            edit=f"{__name__}.edit_compose:edit",
         ),
         FormatSpec(
             "envfile",
@@ -25,6 +26,7 @@ def advisor_formats() -> list[FormatSpec]:
             f"{__name__}.envfile:load",
             "environment files of broker and Connect containers",
             whole=False,
+            edit=f"{__name__}.edit_env:edit",
         ),
         FormatSpec(
             "properties",
@@ -34,6 +36,7 @@ def advisor_formats() -> list[FormatSpec]:
             f"{__name__}.properties:load",
             "Java .properties of brokers, topics, clients, Connect and MirrorMaker 2",
             fallback_encoding="iso-8859-1",
+            edit=f"{__name__}.edit_properties:edit",
         ),
         FormatSpec(
             "spring",
@@ -42,7 +45,7 @@ def advisor_formats() -> list[FormatSpec]:
             f"{__name__}.spring:claim",
             f"{__name__}.spring:load",
             "Spring Boot application files, with profiles",
-            fallback_encoding="iso-8859-1",
+            edit=f"{__name__}.edit_spring:edit",
         ),
         FormatSpec(
             "strimzi",
@@ -52,5 +55,6 @@ def advisor_formats() -> list[FormatSpec]:
             f"{__name__}.strimzi:load",
             "Strimzi resources: Kafka, KafkaNodePool, KafkaTopic, KafkaConnect, ...",
             whole=False,
+            edit=f"{__name__}.edit_strimzi:edit",
         ),
     ]

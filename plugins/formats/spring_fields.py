@@ -141,6 +141,12 @@ def field_of(section: str, path: tuple[str, ...]) -> tuple[str, Field] | None:
     return _BY_NAME[section].get(tuple(map(uniform, path)))
 
 
+def field_for(section: str, key: str) -> str | None:
+    """Spring's own name for a client's key; None if it has none and the key goes under `properties`."""
+    found = (name for name, field in _FIELDS[section].items() if field.key == key and not field.note)
+    return next(found, None)
+
+
 def converted(kind: str, text: str) -> str:
     """A field's text as Kafka gets it. What Spring Boot cannot convert stays as it is: Kafka's own check
     refuses it, as Spring Boot does."""

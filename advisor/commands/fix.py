@@ -1,0 +1,246 @@
+"""Print the smallest verified change as a unified diff, or make it with --write.
+
+Every fix is made in a copy of the files first, and the copy is audited again: the diff is handed over only if
+the findings are gone and nothing above a note is new. Comments, order, quotes, indentation and line endings
+stay as they are. Only files among the PATHs are changed, and never a link's target outside the root.
+
+stdout carries the diff alone, with a `#` line above it for what each change mends and what it costs;
+paths in it are relative to the current folder, so that `git apply` and `patch -p1` take it. Everything else
+is told on stderr: what is left to do by hand and why, and what no file can set, with the command to run."""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from ..model import Change, Finding
+from . import say
+from .audit import _codes, _problems, _progress, _today
+
+if TYPE_CHECKING:
+    from ..editing import Edited, Plan
+
+EPILOG = """\
+examples:
+  kafka-advisor fix .                          the diff of everything that can be mended here
+  kafka-advisor fix . | git apply              make it, through git
+  kafka-advisor fix --write producer.properties
+  kafka-advisor fix --select KA1 config/       only what loses records
+
+A diff never shows a secret: where one stands too near, its line reads <secret> and the diff does not
+apply; it says so, and --write makes the change.
+
+exit codes:
+  0  nothing to fix, or all of it was written
+  1  a diff was printed, or something above a note is left to do by hand
+  2  a path cannot be read, nothing could be audited, or the command, a pack or a plugin is broken
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("paths", metavar="PATH", nargs="+", help="a file or a folder")
+    add("--write", action="store_true", help="change the files instead of printing the diff")
+    add(
+        "--kafka-version",
+        metavar="V",
+        help="the Kafka version to judge by, such as 3.9 (default: the files', else newest)",
+    )
+    add(
+        "--profile",
+        choices=("dev", "prod"),
+        help="judge as a developer's sandbox or as production (default: guessed)",
+    )
+    for name, metavar, about in (
+        ("--set", "X=V", "a value instead of the file's: fact.brokers=5 (repeatable)"),
+        ("--select", "CODES", "only these rules: codes, beginnings of codes, names"),
+        ("--ignore", "CODES", "not these rules"),
+        ("--rules", "PACK", "a rule pack of your own, TOML (repeatable)"),
+        ("--plugin", "FILE", "a plugin of your own, Python (repeatable)"),
+    ):
+        add(name, metavar=metavar, action="append", default=[], help=about)
+    add("--no-link", action="store_true", help="judge each file alone")
+    add("--no-cache", action="store_true", help="neither read nor write the cache")
+
+
+def run(args: argparse.Namespace) -> int:
+    from ..editing import plan
+    from ..engine import Options, audit
+    from ..versions import choose_version
+
+    if args.kafka_version is not None:
+        choose_version(args.kafka_version, ())
+    options = Options(
+        paths=tuple(args.paths),
+        kafka_version=args.kafka_version,
+        profile=args.profile,
+        sets=tuple(args.set),
+        select=_codes(args.select),
+        ignore=_codes(args.ignore),
+        rules=tuple(args.rules),
+        plugins=tuple(args.plugin),
+        link=not args.no_link,
+        cache=not args.no_cache,
+        today=_today(),
+    )
+    gc.disable()
+    result = audit(options, _progress())
+    problems = _problems(result, hook=False)
+    for line in (*result.notes, *result.scope.locked, *problems):
+        say(line)
+    if result.missing:
+        return 2
+    found = plan(options, result)
+    done = _write(found) if args.write else _print(found)
+    by_hand = _tell(found)
+    if problems:
+        return 2
+    return 0 if done and not by_hand else 1
+
+
+# The diff.
+
+
+def _print(found: Plan) -> bool:
+    """The diff on stdout, as bytes: files keep their encoding and their line endings."""
+    from ..diffs import unified
+
+    names = _names(found.files)
+    parts = []
+    masked = []
+    for edited in found.files:
+        diff = unified(names[edited.file], edited.before, edited.after, _header(edited, found))
+        parts.append(diff.text)
+        if diff.masked:
+            masked.append(names[edited.file])
+    sys.stdout.flush()
+    sys.stdout.buffer.write(b"".join(parts))
+    for name in masked:
+        say(f"{name}: the diff masks a secret and does not apply; `kafka-advisor fix --write` makes it")
+    return not found.files
+
+
+def _names(files: tuple[Edited, ...]) -> dict[str, str]:
+    """Paths as they stand in the diff: relative to the current folder if all are below it."""
+    here = os.path.realpath(os.getcwd())
+    paths = {edited.file: os.path.relpath(os.path.realpath(edited.path), here) for edited in files}
+    if any(path.startswith(os.pardir) for path in paths.values()):
+        base = os.path.commonpath([edited.root for edited in files])
+        say(f"paths in the diff are relative to {base}: apply it there")
+        paths = {edited.file: os.path.relpath(edited.path, base) for edited in files}
+    return {file: path.replace(os.sep, "/") for file, path in paths.items()}
+
+
+def _header(edited: Edited, found: Plan) -> str:
+    lines: list[str] = []
+    alike: dict[tuple[Change, ...], list[Finding]] = {}
+    for finding in edited.findings:
+        alike.setdefault(finding.fixes[0].changes, []).append(finding)
+    for changes, findings in alike.items():
+        for finding in findings:
+            lines.append(f"{finding.at}: {finding.severity} {finding.code} {finding.name}")
+            lines.append(f"    {finding.message}")
+            if finding.covers:
+                lines.append(f"    with {', '.join(finding.covers)} under it")
+        lines.append(f"    fix: {'; '.join(_change(change) for change in changes)}")
+        prices = dict.fromkeys(finding.fixes[0].price for finding in findings)
+        lines += [f"    price: {price}" for price in prices if price]
+    lines += [
+        f"{finding.at}: {finding.code} {finding.name} goes with it"
+        for finding in found.also_gone
+        if finding.at.file == edited.file
+    ]
+    # A value in a message may hold anything: none of it may end the comment.
+    return "".join(f"# {_plain(line)}\n" for line in lines).encode().decode("latin-1")
+
+
+def _plain(text: str) -> str:
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def _change(change: Change) -> str:
+    if change.action == "remove":
+        return f"remove {change.key}"
+    return f"{'add' if change.action == 'add' else 'set'} {change.key} = {change.after}"
+
+
+# The files.
+
+
+def _write(found: Plan) -> bool:
+    """True if every file was written."""
+    done = True
+    for edited in found.files:
+        reason = _replace(edited)
+        if reason is not None:
+            say(f"{edited.file}: not written: {reason}")
+            done = False
+        else:
+            say(f"{edited.file}: written ({', '.join(dict.fromkeys(f.code for f in edited.findings))})")
+    return done
+
+
+def _replace(edited: Edited) -> str | None:
+    """The new bytes in the file's place, all at once, with its mode and owner; None, or why not."""
+    path = os.path.realpath(edited.path)
+    if not path.startswith(os.path.realpath(edited.root).rstrip(os.sep) + os.sep):
+        return "it is outside the root"
+    temporary = f"{path}.{os.getpid()}.tmp"
+    try:
+        with open(path, "rb") as file:
+            if file.read() != edited.before:
+                return "it was changed in the meantime"
+        status = os.stat(path)
+        if not os.access(path, os.W_OK):
+            return "it is read-only"
+        try:
+            handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with open(handle, "wb") as file:
+                file.write(edited.after)
+                os.fsync(file.fileno())
+            _keep_owner(temporary, status)
+            os.chmod(temporary, status.st_mode & 0o7777)
+            os.replace(temporary, path)
+        finally:
+            if os.path.lexists(temporary):
+                os.unlink(temporary)
+    except OSError as error:
+        return (error.strerror or str(error)).lower()
+    return None
+
+
+def _keep_owner(path: str, status: os.stat_result) -> None:
+    if not hasattr(os, "chown"):
+        return
+    try:
+        os.chown(path, status.st_uid, status.st_gid)
+    except OSError:
+        return  # only root may give a file away; the mode is kept all the same
+
+
+# The rest.
+
+
+def _tell(found: Plan) -> bool:
+    """What is left to do by hand, on stderr; True if any of it is above a note."""
+    for left in found.left:
+        finding = left.finding
+        say(f"left: {left.at or finding.at}: {finding.code} {finding.name}: {left.reason}")
+    for advice in found.advice:
+        finding = advice.finding
+        changes = "; ".join(_change(change) for change in advice.fix.changes)
+        price = f"; price: {advice.fix.price}" if advice.fix.price else ""
+        say(f"by hand: {finding.at}: {finding.severity} {finding.code} {finding.name}: {finding.message}")
+        say(f"    no file can set it: {changes}{price}")
+        for command in advice.commands:
+            say(f"    run: {command}")
+    if found.unfixed:
+        codes = ", ".join(sorted({finding.code for finding in found.unfixed}))
+        count = len(found.unfixed)
+        have = "findings have" if count > 1 else "finding has"
+        say(f"{count} {have} no fix that is sure ({codes}); `kafka-advisor audit` tells more")
+    remaining = [left.finding for left in found.left] + [advice.finding for advice in found.advice]
+    return any(finding.severity != "note" for finding in remaining)

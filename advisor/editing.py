@@ -1,0 +1,388 @@
+"""Findings -> one verified change of the files: every fix made in a copy, and the copy audited again.
+
+A fix is a claim too: what is handed over was audited with it made, its findings are gone, and nothing above a
+note is new. What cannot be made so is told as left, with the reason.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from .catalog import librdkafka
+from .edits import CannotEdit, EditStep
+from .engine import Audit, Options, Root
+from .files import Unreadable
+from .fingerprint import fingerprint
+from .model import Change, Document, Finding, Fix, Location, Setting, Unknown, members_of
+from .registry import function
+from .workcopy import WorkCopy
+
+_RANK = {"note": 1, "warning": 2, "error": 3}
+Found = tuple[Root, Finding]
+
+
+class Left(NamedTuple):
+    """A finding whose fix is not made, and why."""
+
+    finding: Finding
+    reason: str
+    at: Location | None = None
+
+
+class Advice(NamedTuple):
+    """A finding whose fix no file can hold: `commands` are to be run by somebody."""
+
+    finding: Finding
+    fix: Fix
+    commands: tuple[str, ...]
+
+
+class Edited(NamedTuple):
+    """A file that changes: its bytes before and after, and the findings that it changes for."""
+
+    file: str
+    path: str
+    root: str
+    before: bytes
+    after: bytes
+    findings: tuple[Finding, ...]
+
+
+class Plan(NamedTuple):
+    """What `fix` has to say. `also_gone` are findings without a fix of their own that go with the others."""
+
+    files: tuple[Edited, ...]
+    also_gone: tuple[Finding, ...]
+    left: tuple[Left, ...]
+    advice: tuple[Advice, ...]
+    unfixed: tuple[Finding, ...]
+
+
+def plan(options: Options, result: Audit) -> Plan:
+    shown = [pair for pair in result.findings if pair[1].suppressed is None]
+    # The worst first: of two fixes that contradict each other it wins.
+    shown.sort(key=lambda pair: -_RANK[pair[1].severity])
+    advice = [_advice(pair) for pair in shown if pair[1].fixes and not _has_place(pair[1].fixes[0])]
+    fixable = [pair for pair in shown if pair[1].fixes and _has_place(pair[1].fixes[0])]
+    unfixed = [pair for pair in shown if not pair[1].fixes]
+    if not fixable:
+        return Plan((), (), (), tuple(advice), tuple(map(_displayed, unfixed)))
+    with tempfile.TemporaryDirectory(prefix="kafka-advisor-") as folder:
+        bench = _Bench(options, result, folder)
+        made, left = bench.all_together(fixable)
+        still = set(map(_identity, bench.found))
+        files = tuple(bench.files())
+    gone = [pair for pair in unfixed if made and _identity(pair) not in still]
+    return Plan(
+        files,
+        tuple(map(_displayed, gone)),
+        tuple(left),
+        tuple(advice),
+        tuple(_displayed(pair) for pair in unfixed if pair not in gone),
+    )
+
+
+def _displayed(pair: Found) -> Finding:
+    """The finding with its place as reports give it."""
+    root, finding = pair
+    return finding._replace(at=finding.at._replace(file=root.prefix + finding.at.file))
+
+
+def _has_place(fix: Fix) -> bool:
+    return all(change.file is not None for change in fix.changes)
+
+
+def _advice(pair: Found) -> Advice:
+    commands = tuple(text for name, text in pair[1].evidence.numbers if name == "advice")
+    return Advice(_displayed(pair), pair[1].fixes[0], commands)
+
+
+def _identity(pair: Found) -> tuple[str, str, str]:
+    """What is one finding before and after. The place of a broken guarantee is where its fix would be, which
+    other changes may move: there the rule and the deployment count."""
+    root, finding = pair
+    if finding.evidence.guarantee is not None:
+        return root.prefix, finding.code, finding.resource
+    return root.prefix, finding.code, fingerprint(finding)
+
+
+class _Bench:
+    """The copy, what was changed in it and for which findings. Files go by their names in reports."""
+
+    def __init__(self, options: Options, result: Audit, folder: str) -> None:
+        self.result = result
+        self.copy = WorkCopy(options, result, folder)
+        self.formats = {spec.name: spec for spec in result.registry.formats}
+        self.found: Sequence[Found] = self.copy.findings() if self.copy.is_wider else result.findings
+        self.before = _worst(self.found)
+        self.original: dict[str, bytes] = {}
+        self.places: dict[str, tuple[Root, str]] = {}
+        self.reasons: dict[str, list[Finding]] = {}
+
+    # Trying.
+
+    def all_together(self, findings: Sequence[Found]) -> tuple[list[Found], list[Left]]:
+        """Every fix at once if that holds, else one after the other, each kept only if it holds."""
+        before = self.found
+        made, left = self._make_all(findings)
+        if not made or self._trouble(made) is None:
+            return made, left
+        self._restore({})
+        self.reasons.clear()
+        made, left, self.found = [], [], before
+        for pair in findings:
+            texts, found = self._texts(), self.found
+            reasons = {file: list(known) for file, known in self.reasons.items()}
+            one, refused = self._make_all([pair])
+            trouble = self._trouble([*made, *one]) if one and self._texts() != texts else None
+            if trouble is not None:
+                self._restore(texts)
+                self.reasons, self.found = reasons, found
+                refused = [Left(_displayed(pair), trouble)]
+            else:
+                made += one
+            left += refused
+        return made, left
+
+    def _make_all(self, findings: Iterable[Found]) -> tuple[list[Found], list[Left]]:
+        made: list[Found] = []
+        left: list[Left] = []
+        for pair in findings:
+            texts = self._texts()
+            shown = _displayed(pair)
+            try:
+                files = self._make(*pair)
+            except CannotEdit as error:
+                self._restore(texts)
+                at = shown.at._replace(line=error.line) if error.line is not None else None
+                left.append(Left(shown, error.message, at))
+                continue
+            made.append(pair)
+            for file in files:
+                self.reasons.setdefault(file, []).append(shown)
+        return made, left
+
+    def _trouble(self, made: Sequence[Found]) -> str | None:
+        """Why the copy is not better than the files: what stays, what is new. None if it is better."""
+        self.found = self.copy.findings()
+        now = _worst(self.found)
+        for pair in made:
+            if _identity(pair) in now:
+                return f"with it made, {pair[1].code} {pair[1].name} would still be found"
+        for pair in self.found:
+            finding, rank = pair[1], _RANK[pair[1].severity]
+            if finding.suppressed is None and rank > 1 and self.before.get(_identity(pair), 0) < rank:
+                return f"with it made, {finding.code} {finding.name} would be new: {finding.message}"
+        return None
+
+    def _texts(self) -> dict[str, bytes]:
+        return {file: self.copy.data(*self.places[file]) for file in self.original}
+
+    def _restore(self, texts: dict[str, bytes]) -> None:
+        for file, data in self.original.items():
+            self.copy.write(*self.places[file], texts.get(file, data))
+
+    def files(self) -> Iterator[Edited]:
+        for file in sorted(self.original):
+            root, name = self.places[file]
+            after = self.copy.data(root, name)
+            if after != self.original[file]:
+                path = self.copy.original(root, name)
+                reasons = tuple(self.reasons.get(file, ()))
+                yield Edited(file, path, root.workspace.root, self.original[file], after, reasons)
+
+    # Making one fix.
+
+    def _make(self, root: Root, finding: Finding) -> set[str]:
+        files: set[str] = set()
+        for change in _with_renames(finding.fixes[0].changes):
+            documents = list(self._documents(finding, change, root))
+            if not documents:
+                raise CannotEdit(f"nothing in {change.file} is read as a {change.component} that has it")
+            for document in documents:
+                files.add(self._change(root, document, change))
+        return files
+
+    def _documents(self, finding: Finding, change: Change, root: Root) -> Iterator[Document]:
+        """Whose setting it is. A broker's is that of every broker of the cluster."""
+        deployment = next((one for one in root.deployments if one.id == finding.deployment), None)
+        if deployment is not None and finding.resource == deployment.id:
+            wanted = {
+                (document.file, document.component, document.name)
+                for document in members_of(deployment)
+                if document.component == change.component and not _is_pool(document)
+            }
+        else:
+            wanted = {
+                (document.file, document.component, document.name)
+                for record in root.files
+                for document in record.documents
+                if document.component == change.component and document.name == finding.resource
+                if change.file in _files_of(document)
+            }
+        for record in root.files:
+            for document in record.documents:
+                if (document.file, document.component, document.name) in wanted:
+                    yield document
+
+    def _change(self, root: Root, document: Document, change: Change) -> str:
+        now = self._now(root, document)
+        place = _step(document, now, change)
+        if place is None:
+            return root.prefix + self.copy.real_name(root, change.file or document.file)
+        step, written_in = place
+        file = self.copy.real_name(root, written_in)
+        if not self.copy.is_named(root, file):
+            raise CannotEdit(f"{step.key} belongs into {root.prefix}{file}, which is not among the paths")
+        spec = self.formats[document.format]
+        if spec.edit is None:
+            raise CannotEdit(f"files of the format {spec.name} are not edited")
+        try:
+            source, encoding, mark = self.copy.source(root, file, spec.fallback_encoding)
+            text = function(spec.edit)(source, now, step)
+            data = mark + text.encode(encoding)
+        except (Unreadable, UnicodeError) as error:
+            raise CannotEdit(f"{file} cannot be written again as it was: {error}") from None
+        before = self._readings(root, document, file)
+        self.original.setdefault(root.prefix + file, self.copy.data(root, file))
+        self.places[root.prefix + file] = root, file
+        self.copy.write(root, file, data)
+        _check(before, self._readings(root, document, file), self._now(root, document), step)
+        return root.prefix + file
+
+    def _readings(self, root: Root, document: Document, file: str) -> list[tuple[Document, ...]]:
+        """What is read of the edited file, and of the document's own if that is another."""
+        records = [self.copy.record(root, name) for name in dict.fromkeys((document.file, file))]
+        return [record.documents for record in records if record is not None]
+
+    def _now(self, root: Root, document: Document) -> Document:
+        record = self.copy.record(root, document.file)
+        for one in record.documents if record is not None else ():
+            if (one.component, one.name) == (document.component, document.name):
+                return one
+        raise CannotEdit(f"{document.file} is not read as it was")
+
+
+def _worst(findings: Iterable[Found]) -> dict[tuple[str, str, str], int]:
+    found: dict[tuple[str, str, str], int] = {}
+    for pair in findings:
+        if pair[1].suppressed is None:
+            name = _identity(pair)
+            found[name] = max(found.get(name, 0), _RANK[pair[1].severity])
+    return found
+
+
+def _with_renames(changes: Sequence[Change]) -> Iterator[Change]:
+    """A key taken out and put in under another name, with the same value, is renamed: the value stays as it
+    is written, and a secret is never touched."""
+    waiting = list(changes)
+    while waiting:
+        change = waiting.pop(0)
+        after = waiting[0] if waiting else None
+        if (
+            change.action == "remove"
+            and after is not None
+            and after.action == "add"
+            and (after.file, after.line, after.after) == (change.file, change.line, change.before)
+        ):
+            waiting.pop(0)
+            change = change._replace(action="rename", after=after.key)
+        yield change
+
+
+def _is_pool(document: Document) -> bool:
+    """A KafkaNodePool counts brokers; their settings are in the Kafka resource."""
+    return not document.settings and any(kind == "pool" for kind, _ in document.hints)
+
+
+def _files_of(document: Document) -> set[str]:
+    places = [setting.origin.at for setting in document.settings] + [item.at for item in document.dropped]
+    return {document.file, *(place.file for place in places if place is not None)}
+
+
+def _step(was: Document, now: Document, change: Change) -> tuple[EditStep, str] | None:
+    """The step to make and the file it is made in; None if a fix before it made it already."""
+    if change.action in ("rename", "remove"):
+        place = _written_place(now, change)
+        if place is None:
+            if _written_place(was, change) is not None:
+                return None
+            raise CannotEdit(f"{change.key} is not found where it was read", change.line)
+        if change.action == "rename" and (taken := _written(now, change.after or "")):
+            raise CannotEdit(f"{change.after} is set already", _line(taken))
+        return EditStep(change.action, change.key, change.after or "", place.line), place.file
+    wanted = change.after or ""
+    written, before = _written(now, change.key), _written(was, change.key)
+    if written is not None and _same_value(written, wanted):
+        return None
+    if (written and written.value) != (before and before.value):
+        value = written.value if written is not None else "nothing"
+        raise CannotEdit(f"a fix before it sets {change.key} = {value}")
+    if written is None or written.origin.at is None:
+        return EditStep("add", change.key, wanted), now.file
+    if isinstance(written.value, Unknown):
+        raise CannotEdit(
+            f"{written.key} is filled in elsewhere ({written.value.template.strip()})", _line(written)
+        )
+    return EditStep("set", written.key, wanted, written.origin.at.line), written.origin.at.file
+
+
+def _same_value(written: Setting, wanted: str) -> bool:
+    return isinstance(written.value, str) and written.value.strip() == wanted
+
+
+def _line(setting: Setting) -> int | None:
+    return setting.origin.at.line if setting.origin.at is not None else None
+
+
+def _written(document: Document, key: str) -> Setting | None:
+    """The setting as it stands in a file, under any name that the client knows it by."""
+    for setting in document.settings:
+        if setting.origin.kind == "file" and _canonical(document, setting.key) == _canonical(document, key):
+            return setting
+    return None
+
+
+def _canonical(document: Document, key: str) -> str:
+    known = librdkafka(key) if document.client == "librdkafka" else None
+    return known.alias_of if known is not None and known.alias_of else key
+
+
+def _written_place(document: Document, change: Change) -> Location | None:
+    for setting in document.settings:
+        if setting.key == change.key and setting.origin.kind == "file":
+            return setting.origin.at
+    for item in document.dropped:
+        if item.key == change.key:
+            return item.at
+    return None
+
+
+def _check(
+    before: Sequence[Sequence[Document]], after: Sequence[Sequence[Document]], now: Document, step: EditStep
+) -> None:
+    """The files say what they said, but for the one setting: else the edit went wrong, and is not made."""
+    gone = {step.key} if step.action in ("rename", "remove") else set()
+    for old_documents, new_documents in zip(before, after, strict=True):
+        if [(one.component, one.name) for one in old_documents] != [
+            (one.component, one.name) for one in new_documents
+        ]:
+            raise CannotEdit("the file would be read differently", step.line)
+        for old, new in zip(old_documents, new_documents, strict=True):
+            was = {one.key: one.value for one in old.settings}
+            became = {one.key: one.value for one in new.settings}
+            for key in was.keys() | became.keys():
+                if was.get(key) == became.get(key) or key in gone:
+                    continue
+                if step.action == "rename" and key not in was:
+                    continue
+                if key == step.key and isinstance(became.get(key), str):
+                    continue
+                raise CannotEdit(f"{key} of {new.name} would change too", step.line)
+    settled = _written(now, step.key)
+    if step.action in ("set", "add") and (settled is None or not _same_value(settled, step.value)):
+        raise CannotEdit(f"{step.key} cannot be written here in a way that reaches Kafka", step.line)
+    if gone and (settled is not None or any(item.key == step.key for item in now.dropped)):
+        raise CannotEdit(f"{step.key} stands in more than one place", step.line)
