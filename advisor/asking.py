@@ -346,5 +346,6 @@ def _ask_condition(condition: Condition, subject: Document | Deployment, context
             if found is not None:
                 shown.append((component, found))
     places = [setting.origin.at for _, setting in shown if setting.origin.at is not None]
-    keys = tuple(key for _, key in (name.split(".", 1) for name in condition.reads))
+    names = [name.partition(".") for name in condition.reads]
+    keys = tuple(key for head, _, key in names if head not in ("fact", "workload", "param"))
     yield Hit(None, places[0] if places else at, keys, fields, tuple(shown), also_at=tuple(places[1:]))

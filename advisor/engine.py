@@ -10,8 +10,8 @@ from .asking import Asker, Choice
 from .cache import Cache, open_cache
 from .catalog import Version, resolve_version
 from .files import PROJECT_FILE, Scope, Unreadable, Workspace, find_scope, read_bytes
-from .link import Overrides, apply_overrides, link
-from .loading import FileRecord, load_file
+from .link import Overrides, apply_overrides, link, with_own_ids
+from .loading import FileRecord, load_file, relative
 from .model import Deployment, Document, Finding, UsageError
 from .packs import Rule, load_packs
 from .profiles import Profile, profile_of
@@ -41,8 +41,10 @@ class Options(NamedTuple):
 
 
 class Root(NamedTuple):
-    """What was found in one workspace."""
+    """What was found in one workspace. Its files are named from its own root; `prefix` before such a name
+    makes it one of the report's."""
 
+    prefix: str
     workspace: Workspace
     project: Project
     files: tuple[FileRecord, ...]
@@ -68,14 +70,16 @@ class Audit(NamedTuple):
         return self.scope.missing
 
     @property
-    def findings(self) -> list[Finding]:
-        found = [finding for root in self.roots for finding in root.findings]
+    def findings(self) -> list[tuple[Root, Finding]]:
+        """In the order of the report: by file, line, code."""
+        found = [(root, finding) for root in self.roots for finding in root.findings]
         found.sort(key=_order)
         return found
 
 
-def _order(finding: Finding) -> tuple[str, int, str, str, tuple[str, ...]]:
-    return finding.at.file, finding.at.line or 0, finding.code, finding.resource, finding.keys
+def _order(pair: tuple[Root, Finding]) -> tuple[str, int, str, str, tuple[str, ...]]:
+    root, finding = pair
+    return root.prefix + finding.at.file, finding.at.line or 0, finding.code, finding.resource, finding.keys
 
 
 def audit(options: Options, progress: Callable[[str], None] = lambda text: None) -> Audit:
@@ -145,14 +149,13 @@ def load_deployments(options: Options) -> tuple[Scope, list[Linked]]:
         options.plugins, sorted({name for project in projects for name in project.plugins})
     )
     return scope, [
-        _linked(options, scope, registry, workspace, project)
+        _linked(options, registry, workspace, project)
         for workspace, project in zip(scope.workspaces, projects, strict=True)
     ]
 
 
 def _linked(
     options: Options,
-    scope: Scope,
     registry: Registry,
     workspace: Workspace,
     project: Project,
@@ -163,7 +166,7 @@ def _linked(
     for number, (path, target, named) in enumerate(workspace.files, 1):
         if number % 500 == 0:
             progress(f"read {number} of {len(workspace.files)} files")
-        record = load_file(path, workspace.root, scope.base, registry, project, target, named)
+        record = load_file(path, workspace.root, registry, project, target, named)
         if record is None:
             ignored += target
         else:
@@ -180,18 +183,18 @@ def _linked(
     if options.link:
         deployments = link(documents, project, version_of_cluster, overrides)
     else:
-        deployments = [
+        deployments = with_own_ids(
             deployment
             for document in documents
             for deployment in link([document], EMPTY, version_of_cluster, overrides)
-        ]
+        )
     return Linked(tuple(records), tuple(documents), tuple(deployments), ignored)
 
 
 def _audit_root(run: _Run, workspace: Workspace, project: Project) -> Root:
     options = run.options
     records, documents, deployments, ignored = _linked(
-        options, run.scope, run.registry, workspace, project, run.progress
+        options, run.registry, workspace, project, run.progress
     )
     versions = _document_versions(documents, deployments, options.kafka_version or project.kafka_version)
     profiles = {
@@ -211,7 +214,9 @@ def _audit_root(run: _Run, workspace: Workspace, project: Project) -> Root:
         Suppressions(project, records, options.today),
         run.cache,
     )
+    inside = relative(workspace.root, run.scope.base)
     return Root(
+        "" if inside == "." else f"{inside}/",
         workspace,
         project,
         records,

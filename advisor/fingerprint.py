@@ -10,7 +10,7 @@ from .model import Finding
 
 def fingerprint(finding: Finding) -> str:
     parts = (finding.code, finding.at.file, finding.resource, *sorted(finding.keys))
-    return str(_sha256()("\0".join(parts).encode()).hexdigest())[:16]
+    return str(_sha256()("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest())[:16]
 
 
 def _sha256() -> Any:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from .model import Deployment, Document, Fact, Location, Origin, Setting, UsageError
+from .model import Deployment, Document, Fact, Location, Origin, Setting, UsageError, members_of
 from .project import Project
 
 CLIENTS = ("producer", "consumer", "admin", "streams", "connect", "connect-standalone", "mm2", "connector")
@@ -45,10 +45,9 @@ def link(
     deployments = linker.named_deployments()
     deployments += linker.found_deployments()
     facts = linker.stated_facts()
-    names = _unique([_identity(parts) for parts in deployments], deployments)
-    return [
+    return with_own_ids(
         Deployment(
-            id=name,
+            id=_identity(parts),
             producer=parts.producer,
             topic=parts.topic,
             cluster=parts.cluster.brokers if parts.cluster else (),
@@ -58,8 +57,8 @@ def link(
             workload=project.workload,
             joined_by=tuple(parts.joined_by),
         )
-        for name, parts in zip(names, deployments, strict=True)
-    ]
+        for parts in deployments
+    )
 
 
 def apply_overrides(documents: Iterable[Document], overrides: Overrides) -> list[Document]:
@@ -340,19 +339,19 @@ def _identity(parts: _Parts) -> str:
     return " -> ".join(names)
 
 
-def _unique(names: list[str], deployments: list[_Parts]) -> list[str]:
+def with_own_ids(deployments: Iterable[Deployment]) -> list[Deployment]:
     """Two services may both call their file producer.properties: then the path tells them apart."""
+    found = list(deployments)
     counts: dict[str, int] = {}
-    for name in names:
-        counts[name] = counts.get(name, 0) + 1
+    for deployment in found:
+        counts[deployment.id] = counts.get(deployment.id, 0) + 1
     result, seen = [], set()
-    for name, parts in zip(names, deployments, strict=True):
+    for deployment in found:
+        name = deployment.id
         if counts[name] > 1:
-            brokers = parts.cluster.brokers if parts.cluster else ()
-            members = [d for d in (parts.producer, parts.topic, *parts.groups, *brokers) if d is not None]
-            name = f"{name} ({members[0].file})"
+            name = f"{name} ({members_of(deployment)[0].file})"
         while name in seen:
             name += "'"
         seen.add(name)
-        result.append(name)
+        result.append(deployment if name == deployment.id else deployment._replace(id=name))
     return result

@@ -29,14 +29,14 @@ class FileRecord(NamedTuple):
 
 
 def load_file(
-    path: str, root: str, base: str, registry: Registry, project: Project, target: bool, named: bool
+    path: str, root: str, registry: Registry, project: Project, target: bool, named: bool
 ) -> FileRecord | None:
     """None for a walked file that no format wants."""
     name = os.path.basename(path).lower()
     offered = [spec for spec in registry.formats if name.endswith(spec.suffixes)]
     if not offered and not named:
         return None
-    record = FileRecord(relative(path, base), path, None, "skipped", None, (), None, target, named, "")
+    record = FileRecord(relative(path, root), path, None, "skipped", None, (), None, target, named, "")
     encodings = [spec.fallback_encoding for spec in offered if spec.fallback_encoding]
     try:
         data = read_bytes(path, root=root)
@@ -62,7 +62,7 @@ def load_file(
         return record._replace(reason=what.message, error=what)
     documents = loaded.documents
     if project.clients:
-        documents = tuple(_with_family(document, root, base, project) for document in documents)
+        documents = tuple(_with_family(document, project) for document in documents)
     return record._replace(status=loaded.status, reason=loaded.reason, documents=documents, text=text)
 
 
@@ -75,7 +75,7 @@ def _place(error: Exception) -> str:
 
 
 def relative(path: str, base: str) -> str:
-    """POSIX, relative to the folder that reports are about."""
+    """POSIX, relative to a folder."""
     if path.startswith(base + os.sep):
         return path[len(base) + 1 :].replace(os.sep, "/")
     return os.path.relpath(path, base).replace(os.sep, "/")
@@ -107,12 +107,11 @@ def _sibling_reader(path: str, root: str) -> Callable[[str], str | None]:
     return read
 
 
-def _with_family(document: Document, root: str, base: str, project: Project) -> Document:
+def _with_family(document: Document, project: Project) -> Document:
     """What kafka-advisor.toml says of a client wins over what its keys suggest."""
     from fnmatch import fnmatchcase
 
-    file = relative(os.path.join(base, document.file), root)
     for client in project.clients:
-        if fnmatchcase(file, client["path"]):
+        if fnmatchcase(document.file, client["path"]):
             return document._replace(client=client["family"])
     return document

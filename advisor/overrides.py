@@ -19,18 +19,18 @@ def parse_overrides(sets: Sequence[str], version: Version | None) -> Overrides:
         name, equals, value = text.partition("=")
         component, _, key = name.strip().partition(".")
         if not equals or not key:
-            raise UsageError(f"--set {text}: write component.key=value or fact.name=value")
+            raise UsageError(f"--set {name}: write component.key=value or fact.name=value")
         if component == "fact":
             facts.append(stated_fact(key, value.strip()))
             continue
         if component not in COMPONENTS:
             raise UsageError(
-                f"--set {text}: no component {component!r}; one of {', '.join(COMPONENTS)}, fact"
+                f"--set {name}: no component {component!r}; one of {', '.join(COMPONENTS)}, fact"
             )
         if not is_known(component, key, version) and librdkafka(key) is None:
             near = suggest(component, key, version)
             hint = f"; did you mean {component}.{near}?" if near else ""
-            raise UsageError(f"--set {text}: Kafka {version.asked} has no {component} setting {key!r}{hint}")
+            raise UsageError(f"--set {name}: Kafka {version.asked} has no {component} setting {key!r}{hint}")
         settings.setdefault(component, {})[key] = Setting(
             key, value_of(key, value), Origin("set", None, "--set")
         )

@@ -19,9 +19,10 @@ _NOT_SECRET = re.compile(
     r"callback\.handler|secret[._]?(?:name|provider)|credentials?\.(?:provider|source)",
     re.IGNORECASE,
 )
-_SECRET_VALUE = re.compile(r"://[^/\s:@]+:[^/\s@]+@|password\s*[=:]\s*\S", re.IGNORECASE)
+_SECRET_VALUE = re.compile(r"://[^/\s:@]*:[^/\s@]+@|password\s*[=:]\s*\S", re.IGNORECASE)
 _TEMPLATE = re.compile(
-    r"^<[A-Z][A-Z0-9_ .-]*>$|\$\{[^}]*\}|\{\{.*?\}\}|\{%.*?%\}|<%.*?%>|\$\([A-Za-z_]\w*\)|^\$[A-Za-z_]\w*$", re.DOTALL
+    r"^<[A-Z][A-Z0-9_ .-]*>$|\$\{[^}]*\}|\{\{.*?\}\}|\{%.*?%\}|<%.*?%>|\$\([A-Za-z_]\w*\)|^\$[A-Za-z_]\w*$",
+    re.DOTALL,
 )
 
 _secret_keys: dict[str, bool] = {}

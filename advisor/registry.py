@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -61,26 +61,25 @@ def load_registry(plugin_files: Sequence[str] = (), required: Sequence[str] = ()
     manager.add_hookspecs(Hooks)
     plugins: list[Plugin] = []
     for name in BUILTIN:
-        manager.register(import_module(name), name)
+        _register(manager, import_module(name), name)
         plugins.append(Plugin(name, "built-in", name))
     for name, target in installed_plugins():
-        manager.register(_import_installed(name, target), name)
+        _register(manager, _import_installed(name, target), name)
         plugins.append(Plugin(name, "installed", target))
     for path in plugin_files:
         name = os.path.basename(path)
-        manager.register(_import_file(path), path)
+        _register(manager, _import_file(path), path)
         plugins.append(Plugin(name, "file", path))
     _require(required, plugins)
     _check_hooks(manager)
-    hook = manager.hook
     return Registry(
         plugins=tuple(plugins),
-        formats=_sorted("format", FormatSpec, hook.advisor_formats()),
-        packs=_sorted("pack", PackSpec, hook.advisor_packs()),
-        checks={spec.name: spec for spec in _sorted("check", CheckSpec, hook.advisor_checks())},
-        reporters={spec.name: spec for spec in _sorted("reporter", ReporterSpec, hook.advisor_reporters())},
-        clients={spec.name: spec for spec in _sorted("client", ClientSpec, hook.advisor_clients())},
-        models=_sorted("model", ModelSpec, hook.advisor_models()),
+        formats=_sorted("format", FormatSpec, _given(manager, "advisor_formats")),
+        packs=_sorted("pack", PackSpec, _given(manager, "advisor_packs")),
+        checks=_by_name(_sorted("check", CheckSpec, _given(manager, "advisor_checks"))),
+        reporters=_by_name(_sorted("reporter", ReporterSpec, _given(manager, "advisor_reporters"))),
+        clients=_by_name(_sorted("client", ClientSpec, _given(manager, "advisor_clients"))),
+        models=_sorted("model", ModelSpec, _given(manager, "advisor_models")),
     )
 
 
@@ -143,7 +142,7 @@ def _import_installed(name: str, target: str) -> object:
     try:
         loaded: object = import_module(module)
         return getattr(loaded, attribute) if attribute else loaded
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise UsageError(f"plugin {name} ({target}) failed to import: {_reason(error)}") from error
 
 
@@ -163,13 +162,13 @@ def _import_file(path: str) -> object:
     sys.modules[stem] = module
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         del sys.modules[stem]
         raise UsageError(f"--plugin {path} failed to import: {_reason(error)}") from error
     return module
 
 
-def _reason(error: Exception) -> str:
+def _reason(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"
 
 
@@ -190,6 +189,27 @@ def _check_hooks(manager: pluggy.PluginManager) -> None:
         raise UsageError(f"a plugin implements a hook that does not exist: {error}") from error
 
 
+def _register(manager: pluggy.PluginManager, plugin: object, name: str) -> None:
+    try:
+        manager.register(plugin, name)
+    except (ValueError, pluggy.PluginValidationError) as error:
+        raise UsageError(f"plugin {name} cannot be registered: {error}") from error
+
+
+def _given(manager: pluggy.PluginManager, hook: str) -> Iterator[Any]:
+    """What each plugin gives for a hook; one that fails is named. pluggy calls all of a hook in one go and
+    does not say whose code raised, so each is called by itself."""
+    for implementation in getattr(manager.hook, hook).get_hookimpls():
+        try:
+            yield from implementation.function()
+        except UsageError:
+            raise
+        except Exception as error:
+            raise UsageError(
+                f"plugin {implementation.plugin_name}: {hook}() failed: {_reason(error)}"
+            ) from error
+
+
 class _Named(Protocol):
     @property
     def name(self) -> str: ...
@@ -198,8 +218,12 @@ class _Named(Protocol):
 Spec = TypeVar("Spec", bound=_Named)
 
 
-def _sorted(what: str, kind: type[Spec], results: Iterable[Iterable[Spec]]) -> tuple[Spec, ...]:
-    specs = [spec for result in results for spec in result]
+def _by_name(specs: Iterable[Spec]) -> dict[str, Spec]:
+    return {spec.name: spec for spec in specs}
+
+
+def _sorted(what: str, kind: type[Spec], given: Iterable[Spec]) -> tuple[Spec, ...]:
+    specs = list(given)
     for spec in specs:
         if not isinstance(spec, kind):
             raise UsageError(f"a plugin gave {spec!r} where a {kind.__name__} is expected")

@@ -7,12 +7,11 @@ Suppressed findings stay in the report, marked; they never fail a build.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .loading import FileRecord, relative
+from .loading import FileRecord
 from .model import Finding
 from .project import Project
 
@@ -24,18 +23,13 @@ class Suppressions:
     def __init__(self, project: Project, records: Sequence[FileRecord], today: str) -> None:
         self._entries = [entry for entry in project.suppress if not _expired(entry, today)]
         self._records = {record.file: record for record in records if _MARK in record.text}
-        # A pattern is about the project file's own folder, wherever the run's other roots lie.
-        folder = os.path.dirname(project.path) if project.path else ""
-        self._paths = (
-            {record.file: relative(record.path, folder) for record in records} if self._entries else {}
-        )
         self._inline: dict[str, dict[int, list[tuple[tuple[str, ...], str]]]] = {}
 
     def apply(self, finding: Finding) -> Finding:
         if not self._entries and not self._records:
             return finding
         for entry in self._entries:
-            if _covers(entry, finding, self._paths.get(finding.at.file, finding.at.file)):
+            if _covers(entry, finding):
                 return finding._replace(suppressed=(entry.get("reason") or "", "kafka-advisor.toml"))
         for codes, reason in self._comments(finding.at.file).get(finding.at.line or 0, ()):
             if not codes or finding.code in codes or finding.name in codes:
@@ -85,14 +79,14 @@ def _expired(entry: Mapping[str, Any], today: str) -> bool:
     return bool(expires and today and str(expires) < today)
 
 
-def _covers(entry: Mapping[str, Any], finding: Finding, file: str) -> bool:
+def _covers(entry: Mapping[str, Any], finding: Finding) -> bool:
     from fnmatch import fnmatchcase
 
     rule = entry.get("rule")
     if rule and rule not in (finding.code, finding.name):
         return False
     path = entry.get("path")
-    if path and not fnmatchcase(file, path):
+    if path and not fnmatchcase(finding.at.file, path):
         return False
     resource = entry.get("resource")
     return not resource or fnmatchcase(finding.resource, resource)

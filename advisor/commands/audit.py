@@ -189,13 +189,13 @@ def _problems(result: Audit, hook: bool) -> list[str]:
     """What makes the exit code 2. The hook is handed every changed file that might be one of ours, so there
     only a file that a format claims must be readable."""
     problems = list(result.missing)
-    targets = [record for root in result.roots for record in root.files if record.target]
+    targets = [(root.prefix, record) for root in result.roots for record in root.files if record.target]
     problems += [
-        f"{Location(record.file, record.error.line)}: {record.reason}"
-        for record in targets
+        f"{Location(prefix + record.file, record.error.line)}: {record.reason}"
+        for prefix, record in targets
         if record.named and record.error is not None and (record.format is not None or not hook)
     ]
-    audited = any(record.documents or record.status == "audited" for record in targets)
+    audited = any(record.documents or record.status == "audited" for _, record in targets)
     if not hook and not result.missing and not audited:
         problems.append("nothing could be audited: no file named is a Kafka configuration that is known here")
     return problems

@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .. import __version__
 from ..engine import Audit, Root
 from ..fingerprint import fingerprint
+from ..loading import FileRecord
 from ..model import Deployment, Document, Finding, Fix, Origin, Setting, members_of
+from ..profiles import Profile
 
 SCHEMA_VERSION = 1
 _HEADLINE = ("survives_lost", "writes_with_away")
 
 
 def build_report(audit: Audit, effective: bool = False) -> dict[str, Any]:
-    findings = [_finding(finding) for finding in audit.findings]
-    files = [_file(record) for root in audit.roots for record in root.files if record.target]
-    targets = {file["file"] for file in files}
-    deployments = [
-        _deployment(deployment, root)
-        for root in audit.roots
-        for deployment in root.deployments
-        if any(document.file in targets for document in members_of(deployment))
-    ]
+    findings = [_finding(finding, root.prefix) for root, finding in audit.findings]
+    files = [_file(record, root.prefix) for root in audit.roots for record in root.files if record.target]
+    reported = [(root, deployment) for root in audit.roots for deployment in reported_deployments(root)]
+    deployments = [_deployment(deployment, root) for root, deployment in reported]
     report: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
         "tool": {"name": "kafka-advisor", "version": __version__},
         "kafka_version": audit.kafka_version,
-        "profile": _profile(audit),
+        "profile": _profile([root.profiles[deployment.id] for root, deployment in reported]),
         "root": ".",
         "files": sorted(files, key=lambda file: str(file["file"])),
         "deployments": deployments,
@@ -42,8 +39,17 @@ def build_report(audit: Audit, effective: bool = False) -> dict[str, Any]:
     return report
 
 
-def _profile(audit: Audit) -> dict[str, str]:
-    profiles = [profile for root in audit.roots for profile in root.profiles.values()]
+def reported_deployments(root: Root) -> list[Deployment]:
+    """Those with a part in a target: the rest was loaded to be linked with."""
+    targets = {record.file for record in root.files if record.target}
+    return [
+        deployment
+        for deployment in root.deployments
+        if any(document.file in targets for document in members_of(deployment))
+    ]
+
+
+def _profile(profiles: Sequence[Profile]) -> dict[str, str]:
     # One word for the whole report: what is judged most strictly.
     chosen = next((p for p in profiles if p.name == "prod"), profiles[0] if profiles else None)
     if chosen is None:
@@ -53,10 +59,10 @@ def _profile(audit: Audit) -> dict[str, str]:
     return {"name": chosen.name, "why": why}
 
 
-def _file(record: Any) -> dict[str, Any]:
+def _file(record: FileRecord, prefix: str) -> dict[str, Any]:
     clients = sorted({document.client for document in record.documents})
     return {
-        "file": record.file,
+        "file": prefix + record.file,
         "format": record.format,
         "roles": sorted({document.component for document in record.documents}),
         "client": clients[0] if len(clients) == 1 else (", ".join(clients) or None),
@@ -68,16 +74,17 @@ def _file(record: Any) -> dict[str, Any]:
 def _deployment(deployment: Deployment, root: Root) -> dict[str, Any]:
     answers = root.answers.get(deployment.id)
     headline = answers.headline._asdict() if answers is not None else dict.fromkeys(_HEADLINE)
+    prefix = root.prefix
     return {
         "id": deployment.id,
-        "producer": _named(deployment.producer),
-        "topic": _named(deployment.topic),
-        "cluster": [_named(document) for document in deployment.cluster],
-        "groups": [_named(document) for document in deployment.groups],
+        "producer": _named(deployment.producer, prefix),
+        "topic": _named(deployment.topic, prefix),
+        "cluster": [_named(document, prefix) for document in deployment.cluster],
+        "groups": [_named(document, prefix) for document in deployment.groups],
         "version": deployment.version,
         "profile": root.profiles[deployment.id]._asdict(),
         "facts": [
-            {"name": fact.name, "value": fact.value, "origin": shown_origin(fact.origin)}
+            {"name": fact.name, "value": fact.value, "origin": shown_origin(fact.origin, prefix)}
             for fact in deployment.facts
         ],
         "joined_by": list(deployment.joined_by),
@@ -86,11 +93,11 @@ def _deployment(deployment: Deployment, root: Root) -> dict[str, Any]:
     }
 
 
-def _named(document: Document | None) -> str | None:
-    return None if document is None else f"{document.file}#{document.name}"
+def _named(document: Document | None, prefix: str) -> str | None:
+    return None if document is None else f"{prefix}{document.file}#{document.name}"
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
+def _finding(finding: Finding, prefix: str) -> dict[str, Any]:
     first_key = finding.keys[0] if finding.keys else None
     return {
         "fingerprint": fingerprint(finding),
@@ -100,10 +107,10 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "message": finding.message,
         "deployment": finding.deployment,
         "locations": [
-            {"file": at.file, "line": at.line, "key": first_key if at is finding.at else None}
+            {"file": prefix + at.file, "line": at.line, "key": first_key if at is finding.at else None}
             for at in (finding.at, *finding.also_at)
         ],
-        "settings": [_setting(component, setting) for component, setting in finding.settings],
+        "settings": [_setting(component, setting, prefix) for component, setting in finding.settings],
         "evidence": {
             "class": finding.evidence.kind,
             "guarantee": finding.evidence.guarantee,
@@ -114,7 +121,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
             "numbers": dict(finding.evidence.numbers),
             "trace": list(finding.evidence.trace),
         },
-        "fixes": [_fix(fix) for fix in finding.fixes],
+        "fixes": [_fix(fix, prefix) for fix in finding.fixes],
         "covers": list(finding.covers),
         "suppressed": (
             {"reason": finding.suppressed[0], "by": finding.suppressed[1]} if finding.suppressed else None
@@ -123,26 +130,26 @@ def _finding(finding: Finding) -> dict[str, Any]:
     }
 
 
-def _setting(component: str, setting: Setting) -> dict[str, Any]:
+def _setting(component: str, setting: Setting, prefix: str) -> dict[str, Any]:
     return {
         "component": component,
         "key": setting.key,
         "value": str(setting.value),
-        "origin": shown_origin(setting.origin),
+        "origin": shown_origin(setting.origin, prefix),
     }
 
 
-def shown_origin(origin: Origin) -> dict[str, Any]:
+def shown_origin(origin: Origin, prefix: str = "") -> dict[str, Any]:
     at = origin.at
     shown: dict[str, Any] = {"kind": origin.kind}
     if at is not None:
-        shown |= {"file": at.file, "line": at.line}
+        shown |= {"file": prefix + at.file, "line": at.line}
     if origin.note:
         shown["note"] = origin.note
     return shown
 
 
-def _fix(fix: Fix) -> dict[str, Any]:
+def _fix(fix: Fix, prefix: str) -> dict[str, Any]:
     return {
         "changes": [
             {
@@ -150,7 +157,7 @@ def _fix(fix: Fix) -> dict[str, Any]:
                 "key": change.key,
                 "from": change.before,
                 "to": change.after,
-                "file": change.file,
+                "file": None if change.file is None else prefix + change.file,
                 "line": change.line,
                 "action": change.action,
             }

@@ -8,7 +8,7 @@ from ..catalog import keys, resolve_version
 from ..effective import all_effective, deployment_layers, family_defaults
 from ..engine import Audit
 from ..model import Setting, members_of
-from .build import shown_origin
+from .build import reported_deployments, shown_origin
 
 
 def effective_settings(audit: Audit) -> list[dict[str, Any]]:
@@ -16,7 +16,7 @@ def effective_settings(audit: Audit) -> list[dict[str, Any]]:
     print, so a default is shown only where a client family changes it or a broker's file gives a topic's."""
     entries = []
     for root in audit.roots:
-        for deployment in root.deployments:
+        for deployment in reported_deployments(root):
             version = resolve_version(deployment.version)
             layers = deployment_layers(deployment)
             components = {document.component: document for document in reversed(members_of(deployment))}
@@ -26,7 +26,7 @@ def effective_settings(audit: Audit) -> list[dict[str, Any]]:
                 defaults = family_defaults(components[component], audit.registry.clients)
                 known = keys(component, version)
                 rows = [
-                    _row(setting)
+                    _row(setting, root.prefix)
                     for setting in all_effective(component, version, layers, defaults)
                     if setting.origin.kind != "default" or _matters(known.get(setting.key))
                 ]
@@ -45,5 +45,5 @@ def _matters(key: Any) -> bool:
     return key is not None and key.importance == "high" and not key.internal
 
 
-def _row(setting: Setting) -> dict[str, Any]:
-    return {"key": setting.key, "value": str(setting.value), "origin": shown_origin(setting.origin)}
+def _row(setting: Setting, prefix: str) -> dict[str, Any]:
+    return {"key": setting.key, "value": str(setting.value), "origin": shown_origin(setting.origin, prefix)}

@@ -298,9 +298,9 @@ class _Builder:
         line = event.start_mark.line + 1
         node = self._anchors.get(event.anchor)
         if node is None:
-            raise LoadError(f"the alias *{event.anchor} has no anchor before it", line)
+            raise LoadError("an alias (*name) has no anchor before it", line)
         if node._size == 0:
-            raise LoadError(f"the alias *{event.anchor} stands inside the node it names", line)
+            raise LoadError("an alias (*name) stands inside the node it names", line)
         self._count(node._size, line)
         if len(self._open) + node._height > DEPTH_MAX + 1:
             raise _too_deep(line)

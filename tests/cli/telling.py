@@ -5,19 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
 PRODUCER = """\
 bootstrap.servers=kafka:9092
 key.serializer=org.apache.kafka.common.serialization.StringSerializer
 value.serializer=org.apache.kafka.common.serialization.StringSerializer
 acks=all
 """
-
-
-def known_fault(reason: str):
-    """For a case that is not right yet; strict, so that the mark goes when the fault does."""
-    return pytest.mark.xfail(strict=True, reason=reason)
 
 
 def told(done, code: int) -> str:

@@ -8,10 +8,10 @@ import tomllib
 import pytest
 
 from advisor import __version__
+from advisor.commands import COMMANDS
 
 from .telling import PRODUCER, codes, report_of, told
 
-COMMANDS = ("audit", "explain", "rules", "init", "plugin")
 # An error (KA006) and a warning (KA002).
 FAULTY = PRODUCER.replace("acks=all", "acks=ALL") + "linger.mss=5\n"
 WARNING = PRODUCER + "linger.mss=5\n"

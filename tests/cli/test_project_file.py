@@ -6,7 +6,7 @@ import datetime
 
 import pytest
 
-from .telling import PRODUCER, codes, known_fault, report_of, told
+from .telling import PRODUCER, codes, report_of, told
 
 FAULTY = PRODUCER.replace("acks=all", "acks=ALL") + "linger.mss=5\n"
 
@@ -99,7 +99,6 @@ def test_params_of_a_rule(audit, tmp_path):
         ]
 
 
-@known_fault("the keys of a condition hold its parameters and facts too")
 def test_finding_of_a_condition_names_its_setting(audit, tmp_path):
     (tmp_path / "house.toml").write_text(HOUSE)
     (tmp_path / "producer.properties").write_text(PRODUCER + "linger.ms=200\n")

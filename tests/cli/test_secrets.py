@@ -13,7 +13,7 @@ import pytest
 
 from advisor.model import Secret
 
-from .telling import known_fault, told
+from .telling import told
 
 WORD = "Zq7x"
 JAAS = (
@@ -179,12 +179,7 @@ def test_every_planted_file_was_judged(advisor, planted):
     assert found >= {"KA002", "KA006", "KA020", "KA021", "KA022"}, found
 
 
-ALIAS = known_fault("a YAML alias without an anchor is quoted in the message")
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=ALIAS if name.startswith("b/") else ()) for name in BROKEN]
-)
+@pytest.mark.parametrize("name", sorted(BROKEN))
 def test_message_about_a_broken_file_does_not_quote_it(advisor, tmp_path, name):
     path = tmp_path / "root" / name
     path.parent.mkdir(parents=True)
@@ -195,15 +190,12 @@ def test_message_about_a_broken_file_does_not_quote_it(advisor, tmp_path, name):
     assert leaks((tmp_path / "r.json").read_text()) == []
 
 
-REPEATED = known_fault("a refused --set is quoted with its value")
-
-
 @pytest.mark.parametrize(
     "words",
     [
         ["--set", "producer.ssl.key.password=Zq7x-set"],
-        pytest.param(["--set", "producer.ssl.key.pasword=Zq7x-typo"], marks=REPEATED),
-        pytest.param(["--set", "writer.ssl.key.password=Zq7x-component"], marks=REPEATED),
+        pytest.param(["--set", "producer.ssl.key.pasword=Zq7x-typo"]),
+        pytest.param(["--set", "writer.ssl.key.password=Zq7x-component"]),
     ],
     ids=lambda words: words[1],
 )
@@ -217,9 +209,7 @@ def test_secret_on_the_command_line_is_not_repeated(advisor, planted, words):
     "value",
     [
         "https://alice:Zq7x@host",
-        pytest.param(
-            "redis://:Zq7x@cache:6379", marks=known_fault("a URL with a password and no user is not a secret")
-        ),
+        "redis://:Zq7x@cache:6379",
         "mongodb://u:Zq7x%2F@h1:1,h2:2/db",
         "jdbc:sqlserver://h;user=u;password=Zq7x",
         "jdbc:oracle:thin:scott/x@h?password = Zq7x",
