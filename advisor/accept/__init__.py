@@ -56,6 +56,10 @@ def would_accept(component: str, version: str | Version, config: Mapping[str, ob
         config = prepare(config, resolved.number)
     judged = Config(component, resolved, config)
     reasons = definition_reasons(judged)
+    if not reasons:
+        remembered = _remembered(component, resolved.release, config)
+        if remembered is not None:
+            return remembered
     for check in checks:
         try:
             reasons.extend(check(judged))
@@ -74,7 +78,44 @@ def would_accept(component: str, version: str | Version, config: Mapping[str, ob
             continue
     if secrets:
         rewrites = [discreet_rewrite(rewrite, secrets) for rewrite in rewrites]
-    return Accepted(tuple(rewrites))
+    accepted = Accepted(tuple(rewrites))
+    if component in _SELECTIVE:
+        _remember(component, resolved.release, config, judged.read, accepted)
+    return accepted
+
+
+# Most configurations of a fleet differ in names and addresses only. What the checks answer depends on the keys
+# they read, so an accepted configuration answers for every other that has the same values there. Only for
+# components whose checks ask for keys by name; values that are no text are never remembered.
+_SELECTIVE = ("producer", "consumer", "admin")
+_REMEMBERED_MAX = 20_000
+_read: dict[tuple[str, str], set[str]] = {}
+_accepted: dict[tuple[str, str], dict[frozenset[tuple[str, object]], Accepted]] = {}
+
+
+def _remembered(component: str, release: str, config: Mapping[str, object]) -> Accepted | None:
+    mark = component, release
+    known = _accepted.get(mark)
+    return None if known is None else known.get(_projected(config, _read[mark]))
+
+
+def _projected(config: Mapping[str, object], read: set[str]) -> frozenset[tuple[str, object]]:
+    return frozenset([item for item in config.items() if item[0] in read])
+
+
+def _remember(
+    component: str, release: str, config: Mapping[str, object], read: set[str], accepted: Accepted
+) -> None:
+    mark = component, release
+    before = _read.setdefault(mark, set())
+    known = _accepted.setdefault(mark, {})
+    if not read <= before or len(known) > _REMEMBERED_MAX:
+        # A key that no earlier run read: what was remembered did not look at it.
+        before |= read
+        known.clear()
+    projected = _projected(config, before)
+    if all(isinstance(value, str) for _, value in projected):
+        known[projected] = accepted
 
 
 def _parts(component: str) -> tuple[tuple[Check, ...], tuple[Watch, ...]]:

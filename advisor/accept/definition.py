@@ -35,7 +35,7 @@ _MEMO_MAX = 50_000
 class Config:
     """A configuration under judgement: raw text in, values out on demand."""
 
-    __slots__ = ("_parsed", "component", "derived", "minor", "outcomes", "raw", "table", "version")
+    __slots__ = ("_parsed", "component", "derived", "minor", "outcomes", "raw", "read", "table", "version")
 
     def __init__(self, component: str, version: Version, raw: Mapping[str, object]) -> None:
         self.component = component
@@ -49,12 +49,14 @@ class Config:
             outcomes = _memo[mark] = {}
         self.outcomes = outcomes
         self._parsed: dict[str, Any] = {}
+        self.read: set[str] = set()  # every key that was asked for, given or not
         self.derived: dict[str, Any] = {}  # what several checks work out from the same keys
 
     def since(self, major: int, minor: int) -> bool:
         return self.minor >= (major, minor)
 
     def has(self, key: str) -> bool:
+        self.read.add(key)
         return key in self.raw
 
     def knows(self, key: str) -> bool:
@@ -62,6 +64,7 @@ class Config:
 
     def text(self, key: str) -> str | None:
         """The raw text, None if absent; Skip if it cannot be known."""
+        self.read.add(key)
         given = self.raw.get(key)
         if given is None and key not in self.raw:
             return None
@@ -76,6 +79,7 @@ class Config:
         """The value the component would work with: given or default."""
         if key in self._parsed:
             return self._parsed[key]
+        self.read.add(key)
         known = self.table.get(key)
         if known is None:
             raise Skip
@@ -107,6 +111,7 @@ class Config:
 
     def shown(self, key: str) -> str:
         """The given value for a message; never that of a secret."""
+        self.read.add(key)
         given = self.raw.get(key)
         if not isinstance(given, str) or is_password(key):
             return "<secret>" if given is not None else "unset"
@@ -120,8 +125,10 @@ def definition_reasons(config: Config) -> list[Reason]:
         known = config.table.get(name)
         if known is None:
             continue
+        given = config.raw[name]
+        found = config.outcomes.get((name, given)) if isinstance(given, str) else None
         try:
-            _, problem = config.outcome(known)
+            _, problem = found or config.outcome(known)
         except Skip:
             continue
         if problem is not None:
@@ -131,6 +138,7 @@ def definition_reasons(config: Config) -> list[Reason]:
         if name not in config.raw:
             detail = f"{name} has no default and is not set; {config.component} does not start without it"
             reasons.append(Reason("required", (name,), detail))
+    config.read.clear()  # what the definition looks at, it looks at in every configuration
     return reasons
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from advisor.api import (
     Document,
@@ -96,32 +97,63 @@ def claim(name: str, text: str) -> int:
         keys = {entry.key for entry in _entries(text)[0]}
     except LoadError:
         keys = set(_KEY_LINE.findall(text))
-    if not keys or any(key.startswith(_OTHERS) for key in keys):
+    if not keys:
         return 0
-    if roles.topic_in_name(plain) is not None and _is_topic(keys):
+    spoken = _spoken(frozenset(keys))
+    if spoken.foreign:
+        return 0
+    if spoken.topic and roles.topic_in_name(plain) is not None:
         return 85
-    score, share = _evidence(keys)
+    score, share = spoken.score, spoken.share
     if score and "org.apache.kafka." in text:
         score += 1
+    if not loose and spoken.sure and (score >= 2 or share >= 0.5):
+        return 90 if share >= 0.3 else 0
     told = roles.named_role(plain) is not None or bool(_CLIENT_NAME.search(plain.rpartition("/")[2]))
     if loose:
         return 70 if score >= 3 and share >= 0.75 else 55 if told and score >= 1 and share >= 0.9 else 0
-    sure = not _SURE.isdisjoint(keys) or ("clusters" in keys and any(map(roles.REPLICATION.match, keys)))
-    if sure and (score >= 2 or share >= 0.5):
-        return 90 if share >= 0.3 else 0
     if score >= 2 and share >= 0.4:
         return min(90, int(60 + 5 * score))
     told = told or plain.endswith(".delta")
     return 55 if told and score >= 1 and share >= 0.3 else 0
 
 
-def _is_topic(keys: set[str]) -> bool:
+class _Spoken(NamedTuple):
+    """What a set of keys says of the file that holds them."""
+
+    foreign: bool
+    topic: bool
+    score: float
+    share: float
+    sure: bool
+
+
+# Many files of one repository have the same keys.
+_heard: dict[frozenset[str], _Spoken] = {}
+
+
+def _spoken(keys: frozenset[str]) -> _Spoken:
+    found = _heard.get(keys)
+    if found is None:
+        if len(_heard) > 5_000:
+            _heard.clear()
+        clusters = "clusters" in keys and any(map(roles.REPLICATION.match, keys))
+        found = _heard[keys] = _Spoken(
+            any(key.startswith(_OTHERS) for key in keys),
+            _is_topic(keys),
+            *_evidence(keys),
+            not _SURE.isdisjoint(keys) or clusters,
+        )
+    return found
+
+
+def _is_topic(keys: frozenset[str]) -> bool:
     """Nothing but what a topic has, and at least one thing that no other program would say."""
     named = [key for key in keys if key in roles.TOPIC_FACTS or "topic" in roles.components(key)]
     return len(named) >= 1 and len(named) >= 0.6 * len(keys - set(roles.TOPIC_NAME_KEYS))
 
 
-def _evidence(keys: set[str]) -> tuple[float, float]:
+def _evidence(keys: frozenset[str]) -> tuple[float, float]:
     """How much the keys speak for Kafka, and which share of those that speak at all are Kafka's."""
     score = 0.0
     known = counted = 0

@@ -128,15 +128,22 @@ def named_role(path: str) -> str | None:
     return None
 
 
+_TOPIC_NAMES = (
+    re.compile(r"topics?[-_.](.+)", re.IGNORECASE),
+    re.compile(r"(.+)[-_.]topic", re.IGNORECASE),
+)
+
+
 def topic_in_name(path: str) -> str | None:
     """The topic that a file's name names: orders for topic-orders.properties, orders.topic.properties,
     orders-topic.properties and topics/orders.properties; "" if it only says that it is a topic's."""
     folder, _, base = path.rpartition("/")
     stem = base.rpartition(".")[0] or base
-    for pattern in (r"topics?[-_.](.+)", r"(.+)[-_.]topic"):
-        found = re.fullmatch(pattern, stem, re.IGNORECASE)
-        if found is not None:
-            return found[1]
+    if "topic" in stem.lower():
+        for pattern in _TOPIC_NAMES:
+            found = pattern.fullmatch(stem)
+            if found is not None:
+                return found[1]
     if stem.lower() in ("topic", "topics"):
         return ""
     return stem if folder.rpartition("/")[2].lower() == "topics" else None
