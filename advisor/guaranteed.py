@@ -27,35 +27,46 @@ class Answers(NamedTuple):
     findings: tuple[Finding, ...]
 
 
+class _Known(NamedTuple):
+    """What all deployments of one behaviour share."""
+
+    outcomes: Mapping[str, Outcome]
+    headline: Headline
+    guarantees: tuple[Mapping[str, Any], ...]
+
+
 class Guaranteed:
     """Asks each behaviour once: deployments that behave alike share their outcomes and repairs."""
 
     def __init__(self, verdicts: Verdicts) -> None:
         self.verdicts = verdicts
-        self._outcomes: dict[tuple[Any, ...], dict[str, Outcome]] = {}
-        self._headlines: dict[tuple[Any, ...], Headline] = {}
+        self._known: dict[tuple[Any, ...], _Known] = {}
 
     def answers(self, deployment: Deployment, rules: Sequence[tuple[Rule, str]], messages: Any) -> Answers:
         """`rules` are those of the deployment's profile, with the severity each has here."""
         decoded = decode(deployment)
         alike = behaviour_of(decoded, rules)
-        outcomes = self._outcomes.get(alike)
-        if outcomes is None:
-            outcomes = {}
-            for rule, _ in rules:
-                outcome = judge(rule, decoded, self.verdicts)
-                if outcome is not None:
-                    outcomes[rule.code] = outcome
-            self._outcomes[alike] = outcomes
-            self._headlines[alike] = headline(decoded, self.verdicts)
-        broken = [(rule, severity) for rule, severity in rules if _is(outcomes.get(rule.code), "broken")]
+        known = self._known.get(alike)
+        if known is None:
+            known = self._known[alike] = self._judged(decoded, rules)
+        broken = [
+            (rule, severity) for rule, severity in rules if _is(known.outcomes.get(rule.code), "broken")
+        ]
         asked = [rule for rule, _ in rules]
         found = [
-            self._finding(rule, severity, outcomes[rule.code], deployment, decoded, asked, messages)
+            self._finding(rule, severity, known.outcomes[rule.code], deployment, decoded, asked, messages)
             for rule, severity in broken
         ]
+        return Answers(known.headline, known.guarantees, tuple(folded(found, broken)))
+
+    def _judged(self, decoded: Decoded, rules: Sequence[tuple[Rule, str]]) -> _Known:
+        outcomes = {}
+        for rule, _ in rules:
+            outcome = judge(rule, decoded, self.verdicts)
+            if outcome is not None:
+                outcomes[rule.code] = outcome
         summary = [_summary(rule, outcomes[rule.code]) for rule, _ in rules if rule.code in outcomes]
-        return Answers(self._headlines[alike], tuple(_merged(summary)), tuple(folded(found, broken)))
+        return _Known(outcomes, headline(decoded, self.verdicts), tuple(_merged(summary)))
 
     def _finding(
         self,
