@@ -221,7 +221,7 @@ def _driven(
             spent[fault] = spent.get(fault, 0) + 1
     written = sum(event.name == "produce" for event in events)
     bounds = _bounds(
-        scenario, policy, records=written, elections=len(events), fetch="rounds", follower_hw=True
+        scenario, policy, records=max(1, written), elections=len(events), fetch="rounds", follower_hw=True
     )
     model, state = start(policy, bounds, {**spent, **environment, **faults})
     predicate = (

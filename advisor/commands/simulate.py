@@ -476,6 +476,8 @@ def _checkpoint(args: argparse.Namespace) -> int:
         raise UsageError(f"{file}: is not a leader-epoch-checkpoint: not text") from None
     except CheckpointError as error:
         raise UsageError(f"{file}:{error.line}: {error.message}") from None
+    except ValueError:
+        raise UsageError(f"{file}: is not a leader-epoch-checkpoint: a number is too long") from None
     end = args.log_end_offset
     epochs = cache_of(entries)
     if end is not None and (end < 0 or (epochs.latest is not None and end < epochs.latest.start_offset)):

@@ -144,7 +144,7 @@ def headline_lines(headline: Mapping[str, int | None]) -> Iterator[str]:
 
 def _count(number: int | None) -> str:
     if number is None:
-        return "(not known) brokers"
+        return "a number of brokers that is not known"
     return f"{number} broker" + ("" if number == 1 else "s")
 
 
