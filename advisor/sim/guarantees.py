@@ -36,7 +36,7 @@ def may_be_acked(model: Model, state: State) -> bool:
         return True
     for broker, replica in enumerate(state.replicas):
         if presumes_leadership(state, broker):
-            for epoch, record in replica.log[replica.hw :]:
+            for epoch, record in replica.log:
                 if epoch == replica.epoch and not state.failed >> record & 1:
                     return True
     return False

@@ -7,9 +7,11 @@ full product of all parts of Kafka is not searchable; each guarantee has the sma
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from . import guarantees
+from .essence import essence
 from .partition import enabled, run, step
 from .partition_state import EVENT_OF, Event, Model, Policy, State, start
 from .search import explore
@@ -204,6 +206,7 @@ def _search(
         lambda state: predicate(model, state),
         states_max=bounds.states,
         witnesses=witnesses,
+        canonical=None if model.follows or model.proposals else partial(essence, model),
         expired=expired,
     )
     if found.run is not None:
@@ -259,8 +262,14 @@ def scaled(policy: Policy, budget: Counts) -> tuple[Policy, dict[str, int], str]
         copies = REPLICAS_SEARCHED if minimum == policy.replicas else REPLICAS_SEARCHED - 1
         smaller = min(minimum, copies)
         less = minimum - smaller
-    counts = {name: min(max(1, count - less), REPLICAS_SEARCHED) for name, count in budget.items()}
-    counts["slow_follower"] = max(0, budget.get("slow_follower", 0) - surplus)
+    counts = {
+        name: min(max(1, count - less), REPLICAS_SEARCHED)
+        for name, count in budget.items()
+        if name != "slow_follower"
+    }
+    slow = budget.get("slow_follower", 0) - surplus
+    if slow > 0:
+        counts["slow_follower"] = slow
     policy = policy._replace(
         replicas=REPLICAS_SEARCHED, min_isr=smaller, racks=policy.racks[:REPLICAS_SEARCHED]
     )

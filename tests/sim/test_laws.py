@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from functools import partial
 from pathlib import Path
 
 import jsonschema
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from advisor.sim import Bounds, Broken, Event, Holds, Policy, ask, enabled, run, start, step
 from advisor.sim.guarantees import acked_records_survive
 from advisor.sim.partition_state import EVENT_OF, TRUNCATIONS, Model, State, parse, view
+from advisor.sim.search import explore
 from advisor.sim.verdict import as_dict, from_dict
 
 SCHEMA = json.loads(
@@ -234,3 +236,43 @@ def test_the_budget_of_states_ends_in_unknown() -> None:
 def test_a_deadline_ends_in_unknown() -> None:
     verdict = ask("acked-records-survive", Policy(min_isr=2), {}, {"broker_crash": 1}, expired=lambda: True)
     assert verdict.verdict == "unknown"
+
+
+@some
+@given(questions(), FAULTS)
+def test_leaving_out_what_no_later_event_reads_changes_no_verdict(
+    question: tuple[Policy, dict[str, int], dict[str, int]], more: dict[str, int]
+) -> None:
+    policy, environment, faults = question
+    policy = policy._replace(truncation="kip-320")
+    bounds = Bounds(policy.replicas, records=1, elections=2, states=20_000)
+    budget = {**more, **environment, **faults}
+    model, first = start(policy, bounds, budget)
+
+    def whole(state: State) -> list[tuple[Event, None, State]]:
+        return [(event, None, step(model, state, event)[0]) for event in enabled(model, state)]
+
+    found = explore(first, whole, partial(acked_records_survive, model), states_max=bounds.states)
+    assume(found.stopped is None)
+    verdict = ask("acked-records-survive", policy, {}, budget, bounds)
+    if found.run is not None:
+        assert isinstance(verdict, Broken)
+        assert len(verdict.trace) == len(found.run)
+    else:
+        assert not isinstance(verdict, Broken)
+
+
+@pytest.mark.parametrize(
+    "faults", [{"broker_crash": 1}, {"broker_lost": 1}, {"broker_lost": 2}, {"disk_wiped": 1}]
+)
+@pytest.mark.parametrize("slow", [0, 1, 3])
+def test_four_replicas_searched_at_three_answer_as_four(faults: dict[str, int], slow: int) -> None:
+    for policy in (
+        Policy(replicas=4, min_isr=min_isr, unclean=unclean)
+        for min_isr in (1, 2, 3, 4)
+        for unclean in (False, True)
+    ):
+        environment = {"slow_follower": slow}
+        small = ask("acked-records-survive", policy, environment, faults)
+        large = ask("acked-records-survive", policy, environment, faults, Bounds(4, 1, 2))
+        assert small.verdict == large.verdict, policy
