@@ -152,14 +152,15 @@ OPTIONS = [(), ("--show-effective",), ("--no-link", "--show-effective"), ("--kaf
 
 @pytest.mark.parametrize("options", OPTIONS, ids=" ".join)
 def test_planted_secrets_stay_where_they_are(advisor, planted, tmp_path, options):
-    done = advisor("audit", *options, "--report", f"json={tmp_path / 'r.json'}", planted)
+    own = {"KAFKA_ADVISOR_CACHE": str(tmp_path / ".cache")}
+    done = advisor("audit", *options, "--report", f"json={tmp_path / 'r.json'}", planted, env=own)
     told(done, 1)
     assert leaks(done.stdout) == []
     assert leaks(done.stderr) == []
     assert leaks((tmp_path / "r.json").read_text()) == []
-    for entry in (tmp_path / ".cache").rglob("*"):
-        if entry.is_file():
-            assert leaks(entry.read_text()) == []
+    entries = [entry for entry in (tmp_path / ".cache").rglob("*") if entry.is_file()]
+    assert entries
+    assert leaks("\n".join(entry.read_text() for entry in entries)) == []
 
 
 def test_every_planted_file_was_judged(advisor, planted):
