@@ -137,7 +137,7 @@ class Asker:
                 if not present.isdisjoint(rule.components or present)
                 if self._deployment_applies(rule, deployment)
             ]
-            if not asked or present.isdisjoint(("producer", "topic")):
+            if not asked:
                 continue
             if guaranteed is None:
                 # The simulator is loaded only where something is asked of it.

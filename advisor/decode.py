@@ -79,6 +79,56 @@ class Decoded(NamedTuple):
     knobs: Mapping[str, Knob]
     producer: Mapping[str, Knob] | None  # None: its settings contradict each other, so it does not start
     family: str
+    internal: str | None = None  # the internal topic it is about, if any
+
+
+# Topics that Kafka makes for itself, and where their replication factor and minimum come from.
+INTERNAL = {
+    "offsets": ("broker", "offsets.topic.replication.factor", "min.insync.replicas"),
+    "transactions": (
+        "broker",
+        "transaction.state.log.replication.factor",
+        "transaction.state.log.min.isr",
+    ),
+    "auto-created": ("broker", "default.replication.factor", "min.insync.replicas"),
+    "connect-config": ("connect", "config.storage.replication.factor", "min.insync.replicas"),
+    "connect-offsets": ("connect", "offset.storage.replication.factor", "min.insync.replicas"),
+    "connect-status": ("connect", "status.storage.replication.factor", "min.insync.replicas"),
+}
+
+
+def decode_internal(deployment: Deployment, topic: str) -> Decoded | None:
+    """An internal topic as a deployment of its own: written with acks=all by Kafka itself. None where what
+    makes it is not in sight."""
+    version = resolve_version(deployment.version)
+    look = _Look(deployment, version, deployment_layers(deployment))
+    component, factor_key, minimum_key = INTERNAL[topic]
+    if not look.in_sight(component, factor_key):
+        return None
+    if topic == "auto-created" and look.read("broker", "auto.create.topics.enable")[0] == "false":
+        return None
+    factor, factor_found = look.number(component, factor_key)
+    brokers = next((fact.value for fact in deployment.facts if fact.name == "cluster.brokers"), "")
+    if factor == -1:
+        factor, factor_found = look.number("broker", "default.replication.factor")
+    decided = ((component, factor_found),) if factor_found is not None else ()
+    most = int(brokers) if brokers.isdigit() and int(brokers) > 0 else 3
+    known = factor is not None and factor > 0
+    replicas = Knob(
+        "replicas", (factor,) if known else tuple(range(1, min(3, most) + 1)), factor_key, decided, 3
+    )
+    minimum, minimum_found = look.number("broker", minimum_key)
+    decided = (("broker", minimum_found),) if minimum_found is not None else ()
+    known_minimum = minimum is not None and minimum > 0
+    values = (minimum,) if known_minimum else tuple(range(1, max(replicas.values) + 1))
+    knobs = {
+        "acks": Knob("acks", ("all",), "acks"),
+        "replicas": replicas,
+        "min_isr": Knob("min_isr", values, minimum_key, decided, 1),
+        "unclean": look.flag("unclean", "broker", "unclean.leader.election.enable"),
+        "elr": _elr({fact.name: fact for fact in deployment.facts}, version),
+    }
+    return Decoded(version, knobs, {}, "java", topic)
 
 
 def decode(deployment: Deployment) -> Decoded:
@@ -348,6 +398,8 @@ def _choices(knobs: list[Knob]) -> Iterator[tuple[Any, ...]]:
 
 def edits(decoded: Decoded, deployment: Deployment) -> list[Edit]:
     """The values a person would try, in a fixed order; only knobs that are not there already."""
+    if decoded.internal is not None:
+        return _internal_edits(decoded)
     found: list[Edit] = []
     knobs = {**decoded.knobs, **(decoded.producer or {})}
     if deployment.producer is not None:
@@ -377,6 +429,23 @@ def edits(decoded: Decoded, deployment: Deployment) -> list[Edit]:
     return found
 
 
+def _internal_edits(decoded: Decoded) -> list[Edit]:
+    component, factor_key, minimum_key = INTERNAL[decoded.internal or ""]
+    knobs = decoded.knobs
+    found = []
+    if knobs["unclean"].values != (False,):
+        found.append(Edit("unclean", "broker", "unclean.leader.election.enable", "false"))
+    if max(knobs["replicas"].values) < 3:
+        # The setting counts when the topic is made; one that is there must be reassigned as well.
+        found.append(Edit("replicas", component, factor_key, "3"))
+    found += [
+        Edit("min_isr", "broker", minimum_key, value)
+        for value in ("2", "1")
+        if knobs["min_isr"].values != (int(value),)
+    ]
+    return found
+
+
 def turned(deployment: Deployment, edit: Edit) -> Deployment:
     """The deployment as it would be with the edit made."""
     if edit.key is None:
@@ -386,6 +455,8 @@ def turned(deployment: Deployment, edit: Edit) -> Deployment:
     setting = Setting(edit.key, edit.value, Origin("assumed", None, "the fix"))
     if edit.component == "producer" and deployment.producer is not None:
         return deployment._replace(producer=_with(deployment.producer, setting))
+    if edit.component == "connect":
+        return deployment._replace(groups=tuple(_with(group, setting) for group in deployment.groups))
     if edit.component == "topic" and deployment.topic is not None:
         return deployment._replace(topic=_with(deployment.topic, setting))
     return deployment._replace(cluster=tuple(_with(broker, setting) for broker in deployment.cluster))

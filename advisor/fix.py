@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from .decode import Decoded, Edit, decode, edits, turned
+from .decode import Decoded, Edit, decode, decode_internal, edits, turned
 from .judging import PRODUCER_GUARANTEES, judge
 from .model import Change, Deployment, Document, Fix, Location, Secret
 from .packs import Rule
@@ -37,10 +37,15 @@ def smallest_repair(
 ) -> Repair | None:
     """Subsets of the candidates by size, in a fixed order: the first that holds is the smallest."""
     fields = _PRODUCER_FIELDS if rule.guarantee in PRODUCER_GUARANTEES else _REPLICATION_FIELDS
-    candidates = [edit for edit in edits(decoded, deployment) if edit.field in fields]
+    own = decoded_for(rule, deployment, decoded) or decoded
+    candidates = [edit for edit in edits(own, deployment) if edit.field in fields]
     # Notes are no findings to be spared: the recommended configuration has some.
-    silent = [other for other in rules if other.severity != "note" and not _broken(other, decoded, verdicts)]
-    before = headline(decoded, verdicts)
+    silent = [
+        other
+        for other in rules
+        if other.severity != "note" and not _broken(other, deployment, decoded, verdicts)
+    ]
+    before = headline(own, verdicts)
     for chosen in _subsets(candidates):
         changed = deployment
         for edit in chosen:
@@ -48,12 +53,13 @@ def smallest_repair(
         after = decode(changed)
         if deployment.producer is not None and after.producer is None:
             continue  # the producer would not start
-        outcome = judge(rule, after, verdicts)
+        asked = decoded_for(rule, changed, after)
+        outcome = judge(rule, asked, verdicts) if asked is not None else None
         if outcome is None or outcome.verdict != "holds":
             continue
-        if any(_broken(other, after, verdicts) for other in silent):
+        if any(_broken(other, changed, after, verdicts) for other in silent):
             continue
-        return Repair(chosen, changed, _price(before, headline(after, verdicts)))
+        return Repair(chosen, changed, _price(before, headline(asked or after, verdicts)))
     return None
 
 
@@ -64,8 +70,15 @@ def _subsets(candidates: Sequence[Edit]) -> Iterator[tuple[Edit, ...]]:
                 yield chosen
 
 
-def _broken(rule: Rule, decoded: Decoded, verdicts: Verdicts) -> bool:
-    outcome = judge(rule, decoded, verdicts)
+def decoded_for(rule: Rule, deployment: Deployment, decoded: Decoded) -> Decoded | None:
+    """What a rule is asked of: the deployment's topic, or the internal topic that it names."""
+    internal = rule.params.get("internal_topic")
+    return decode_internal(deployment, str(internal)) if internal else decoded
+
+
+def _broken(rule: Rule, deployment: Deployment, decoded: Decoded, verdicts: Verdicts) -> bool:
+    asked = decoded_for(rule, deployment, decoded)
+    outcome = judge(rule, asked, verdicts) if asked is not None else None
     return outcome is not None and outcome.verdict == "broken"
 
 
@@ -117,4 +130,6 @@ def home_of(edit: Edit, deployment: Deployment) -> Document | None:
         return deployment.producer
     if edit.component == "topic":
         return deployment.topic
+    if edit.component == "connect":
+        return next((group for group in deployment.groups if group.component == "connect"), None)
     return deployment.cluster[0] if deployment.cluster else None

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .decode import Decoded, Knob, decode
-from .fix import Repair, as_fix, commands, smallest_repair
+from .fix import Repair, as_fix, commands, decoded_for, smallest_repair
 from .judging import PRODUCER_GUARANTEES, Outcome, judge
 from .model import Deployment, Evidence, Finding, Location, Setting, members_of
 from .packs import Rule
@@ -45,10 +45,11 @@ class Guaranteed:
     def answers(self, deployment: Deployment, rules: Sequence[tuple[Rule, str]], messages: Any) -> Answers:
         """`rules` are those of the deployment's profile, with the severity each has here."""
         decoded = decode(deployment)
-        alike = behaviour_of(decoded, rules)
+        subjects = {rule.code: decoded_for(rule, deployment, decoded) for rule, _ in rules}
+        alike = behaviour_of(decoded, subjects)
         known = self._known.get(alike)
         if known is None:
-            known = self._known[alike] = self._judged(decoded, rules)
+            known = self._known[alike] = self._judged(decoded, rules, subjects)
         broken = [
             (rule, severity) for rule, severity in rules if _is(known.outcomes.get(rule.code), "broken")
         ]
@@ -59,10 +60,16 @@ class Guaranteed:
         ]
         return Answers(known.headline, known.guarantees, tuple(folded(found, broken)))
 
-    def _judged(self, decoded: Decoded, rules: Sequence[tuple[Rule, str]]) -> _Known:
+    def _judged(
+        self,
+        decoded: Decoded,
+        rules: Sequence[tuple[Rule, str]],
+        subjects: Mapping[str, Decoded | None],
+    ) -> _Known:
         outcomes = {}
         for rule, _ in rules:
-            outcome = judge(rule, decoded, self.verdicts)
+            subject = subjects[rule.code]
+            outcome = judge(rule, subject, self.verdicts) if subject is not None else None
             if outcome is not None:
                 outcomes[rule.code] = outcome
         summary = [_summary(rule, outcomes[rule.code]) for rule, _ in rules if rule.code in outcomes]
@@ -80,13 +87,15 @@ class Guaranteed:
     ) -> Finding:
         assert isinstance(outcome.drawn, Broken)
         repair = smallest_repair(rule, deployment, decoded, rules, self.verdicts)
-        knobs = decoded.producer if rule.guarantee in PRODUCER_GUARANTEES else decoded.knobs
+        subject = decoded_for(rule, deployment, decoded) or decoded
+        knobs = decoded.producer if rule.guarantee in PRODUCER_GUARANTEES else subject.knobs
         shown = [pair for knob in (knobs or {}).values() for pair in _settings(knob)]
         at, keys = _blame(repair, shown, deployment)
         fields = {
             "deployment": deployment.id,
             "producer": deployment.producer.name if deployment.producer else "the producer",
             "topic": deployment.topic.name if deployment.topic else "the topic",
+            "cluster": cluster_name(deployment),
             "why_broken": outcome.drawn.reason,
         }
         advice = commands(repair) if repair is not None else []
@@ -117,19 +126,32 @@ class Guaranteed:
         )
 
 
-def behaviour_of(decoded: Decoded, rules: Sequence[tuple[Rule, str]]) -> tuple[Any, ...]:
+def behaviour_of(decoded: Decoded, subjects: Mapping[str, Decoded | None]) -> tuple[Any, ...]:
     """All that the answers depend on: what the knobs can be, the version, and which rules ask."""
     producer = decoded.producer
+    internal = [(code, _values(subject)) for code, subject in subjects.items() if subject is not decoded]
     return (
         decoded.version.number,
         decoded.family,
-        tuple(knob.values for knob in decoded.knobs.values()),
+        _values(decoded),
         None if producer is None else tuple(knob.values for knob in producer.values()),
-        tuple(rule.code for rule, _ in rules),
+        tuple(subjects),
+        tuple(internal),
     )
 
 
+def _values(decoded: Decoded | None) -> tuple[Any, ...] | None:
+    return None if decoded is None else tuple(knob.values for knob in decoded.knobs.values())
+
+
 _FACTS = {"replicas": "replication factor", "elr": "eligible leader replicas"}
+
+
+def cluster_name(deployment: Deployment) -> str:
+    names = [broker.name for broker in deployment.cluster]
+    return (
+        names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more" if names else "the cluster"
+    )
 
 
 def _is(outcome: Outcome | None, verdict: str) -> bool:

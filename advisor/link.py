@@ -125,7 +125,7 @@ class _Linker:
         self.project, self.overrides = project, overrides
         self.producers = [document for document in documents if document.component == "producer"]
         self.topics = [document for document in documents if document.component == "topic"]
-        self.consumers = [document for document in documents if document.component == "consumer"]
+        self.consumers = [document for document in documents if document.component in ("consumer", "connect")]
         self.clusters = group_brokers(documents)
         self.documents = documents
         self._taken: set[tuple[str, str, str]] = set()
@@ -234,6 +234,8 @@ class _Linker:
         return result
 
     def _topics_of(self, client: Document) -> list[tuple[Document, str]]:
+        if client.component == "connect":
+            return []  # a worker's own topics are Kafka's to make; what its connectors read is theirs to say
         named = [value for kind, value in client.hints if kind == "topic"]
         found = [
             (topic, f"{client.name} -> {topic.name}: same topic name")
