@@ -15,7 +15,7 @@ from .decode import Decoded, decode, producer_policies, replication_policies
 from .judging import PRODUCER_GUARANTEES, counts
 from .link import Overrides
 from .model import Deployment, Fact, Location, Origin, Setting, UsageError
-from .simulating import Counts, check_overrides, completed, known_faults, of_settings
+from .simulating import Counts, check_overrides, completed, known_faults, of_settings, written_by_groups
 from .verdicts import SECONDS_MAX, Verdicts
 
 _COMPONENTS = ("producer", "topic", "broker")
@@ -114,6 +114,8 @@ def play(scenario: Scenario, version: Version, sets: Sequence[str], verdicts: Ve
     overrides = _overrides(scenario, version, sets)
     _at(f"{scenario.file}: ", check_overrides, overrides, version)
     deployment = _at(f"{scenario.file}: ", completed, of_settings(overrides, version, scenario.client))
+    if scenario.guarantee == "group-available":
+        deployment = written_by_groups(deployment)
     decoded = decode(deployment)
     policy = _policy(scenario, decoded)
     environment, faults = counts(scenario.environment, policy), counts(scenario.faults, policy)
@@ -164,7 +166,8 @@ def _policy(scenario: Scenario, decoded: Decoded) -> Any:
 
         return _at(f"{scenario.file}: policy: ", lambda: replace(policy, **given))
     policy = policy._replace(**given)
-    if policy.racks and len(policy.racks) != policy.replicas:
+    wanted = bool(policy.racks) or "rack_lost" in scenario.faults or "rack_lost" in scenario.environment
+    if wanted and len(policy.racks) != policy.replicas:
         raise UsageError(f"{scenario.file}: policy.racks: one for each of the {policy.replicas} replicas")
     return policy
 

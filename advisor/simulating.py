@@ -64,8 +64,6 @@ def known_faults(guarantee: str, counts: Counts) -> Counts:
             raise UsageError(what + did_you_mean(name, known))
         if guarantee in PRODUCER_GUARANTEES and isinstance(count, str):
             raise UsageError(f"{name}={count}: {guarantee} wants a number, it knows no replication factor")
-        if name == "rack_lost":
-            raise UsageError("rack_lost needs the racks of the replicas, which only a scenario can state")
     return counts
 
 

@@ -131,11 +131,12 @@ def _escaped(line: str) -> str:
 def _opening(version: Version) -> dict[str, Any]:
     from .. import __version__
 
-    return {
+    opening: dict[str, Any] = {
         "schema_version": 1,
         "tool": {"name": "kafka-advisor", "version": __version__},
         "kafka_version": version.asked,
     }
+    return opening | ({"note": version.note} if version.note else {})
 
 
 def _counts(words: Sequence[str] | None, option: str) -> dict[str, int | str] | None:
@@ -174,13 +175,13 @@ def _deployment(args: argparse.Namespace, cache: Cache) -> int:
     if args.guarantee is not None:
         known_guarantee(args.guarantee)
     stated, _ = choose_version(args.kafka_version, ())
+    found = _of_files(args) if args.paths else _of_settings(args, stated)
+    version = resolve_version(found.version)
     if args.set:
         from ..overrides import parse_overrides
 
-        check_overrides(parse_overrides(args.set, stated), stated)
-    found = _of_files(args) if args.paths else _of_settings(args, stated)
+        check_overrides(parse_overrides(args.set, version), version)
     deployment = completed(found)
-    version = resolve_version(deployment.version)
     asked = _asked(args, cache)
     verdicts = Verdicts(cache)
     if args.guarantee == "group-available":
@@ -207,8 +208,6 @@ def _deployment(args: argparse.Namespace, cache: Cache) -> int:
         "deployment": found.id if args.paths else None,
         "settings": settings,
     }
-    if version.note:
-        data["note"] = version.note
     if args.guarantee is None:
         from ..tolerance import headline
 
@@ -248,8 +247,10 @@ def _asked(args: argparse.Namespace, cache: Cache) -> list[Any]:
     faults = _counts(args.faults, "--faults")
     rules = _rules(cache)
     if args.guarantee is not None:
-        for counts in (environment, faults):
-            known_faults(args.guarantee, counts or {})
+        for counts in (environment or {}, faults or {}):
+            known_faults(args.guarantee, counts)
+            if "rack_lost" in counts:
+                raise UsageError("rack_lost needs the racks of the replicas, which only a scenario can state")
         return [question(args.guarantee, environment, faults, rules)]
     if environment is not None or faults is not None:
         raise UsageError("--faults and --environment need --guarantee: each guarantee has faults of its own")
@@ -288,6 +289,8 @@ def _of_files(args: argparse.Namespace) -> Deployment:
     scope, roots = load_deployments(options)
     if scope.missing:
         raise UsageError("\n".join(scope.missing))
+    for line in scope.locked:
+        say(line)
     found: list[Deployment] = []
     for root in roots:
         targets = {record.file for record in root.records if record.target}
@@ -306,6 +309,8 @@ def _of_files(args: argparse.Namespace) -> Deployment:
             raise UsageError(
                 f"no deployment is called {args.deployment!r}{did_you_mean(args.deployment, ids)}"
             )
+        if len(chosen) > 1:
+            raise UsageError(f"{args.deployment!r} is in several roots: name a narrower PATH")
         return chosen[0]
     if not found:
         raise UsageError("nothing to simulate: no producer, topic or broker among these files")
@@ -334,9 +339,8 @@ def _scenarios(args: argparse.Namespace, cache: Cache) -> int:
 
 def _play(path: str, args: argparse.Namespace, cache: Cache) -> tuple[dict[str, Any], Iterator[str], int]:
     from ..files import Unreadable, read_bytes
-    from ..report import simulation as shown
+    from ..report.scenario import exit_code, scenario_data, scenario_lines
     from ..scenarios import play, read_scenario
-    from ..simulating import settings_of
     from ..verdicts import Verdicts
     from ..versions import choose_version
 
@@ -350,56 +354,8 @@ def _play(path: str, args: argparse.Namespace, cache: Cache) -> tuple[dict[str, 
     except UsageError as error:
         raise UsageError(f"{path}: {error}") from None
     played = play(scenario, version, args.set, Verdicts(cache))
-    verdict = played.verdict
-    settings = settings_of(played.deployment, played.decoded, [scenario.guarantee or "replicas-agree"])
-    data = {
-        **_opening(version),
-        "scenario": {"file": scenario.file, "title": scenario.title, "story": scenario.story},
-        "settings": [
-            shown.setting_row(component, setting)
-            for component, setting in settings
-            if not _turned(setting.key, scenario)
-        ],
-        "policy": dict(scenario.policy),
-        "expected": None if changed else scenario.expect,
-        "unmet": [] if changed else list(played.unmet),
-        "guarantees": [],
-    }
-    if verdict is not None:
-        data["guarantees"] = [
-            shown.guarantee_entry(
-                scenario.guarantee or "",
-                verdict.verdict,
-                verdict,
-                played.environment,
-                played.faults,
-                given=bool(scenario.events),
-            )
-        ]
-        if scenario.events:
-            data["guarantees"][0]["trace"] = [step.as_dict() for step in played.trace]
-    else:
-        data["trace"] = [step.as_dict() for step in played.trace]
-    if changed or scenario.expect is None:
-        code = int((verdict is not None and verdict.verdict == "broken") or bool(data["unmet"]))
-    else:
-        code = int(bool(played.unmet))
-    return data, _scenario_lines(data, changed), code
-
-
-def _turned(key: str, scenario: Scenario) -> bool:
-    """A setting whose field the scenario states in the simulator's words says nothing."""
-    fields = {
-        "acks": "acks",
-        "min.insync.replicas": "min_isr",
-        "unclean.leader.election.enable": "unclean",
-        "replication factor": "replicas",
-        "eligible leader replicas": "elr",
-        "enable.idempotence": "idempotence",
-        "max.in.flight.requests.per.connection": "in_flight",
-        "retries": "retries",
-    }
-    return fields.get(key) in scenario.policy
+    data = _opening(version) | scenario_data(played, bool(changed))
+    return data, scenario_lines(data, changed), exit_code(data)
 
 
 def _changed(scenario: Scenario, args: argparse.Namespace) -> tuple[Scenario, list[str]]:
@@ -428,31 +384,6 @@ def _changed(scenario: Scenario, args: argparse.Namespace) -> tuple[Scenario, li
     known_faults(scenario.guarantee or "", scenario.faults)
     known_faults(scenario.guarantee or "", scenario.environment)
     return scenario, changed
-
-
-def _scenario_lines(data: Mapping[str, Any], changed: Sequence[str]) -> Iterator[str]:
-    from ..report import simulation as shown
-
-    scenario = data["scenario"]
-    yield scenario["title"]
-    yield ""
-    yield from scenario["story"].splitlines()
-    yield ""
-    yield f"Kafka {data['kafka_version']}" + (f", changed: {', '.join(changed)}" if changed else "")
-    yield from shown.settings_lines(data["settings"])
-    for name, value in data["policy"].items():
-        yield f"  policy: {name} = {json.dumps(value)}"
-    yield ""
-    for entry in data["guarantees"]:
-        if not entry["given"]:
-            yield f"may go wrong: {shown.counts_text(entry['environment'], entry['faults'])}"
-            yield ""
-        yield from shown.verdict_lines(entry, GUARANTEES[entry["guarantee"]])
-    if "trace" in data:
-        yield from shown.run_lines(data["trace"])
-    for what in data["unmet"]:
-        yield ""
-        yield f"NOT AS EXPECTED: {what}"
 
 
 # -- a leader-epoch-checkpoint -----------------------------------------------------------------------------

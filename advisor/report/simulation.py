@@ -138,13 +138,17 @@ def overview_line(entry: Mapping[str, Any]) -> str:
 
 def headline_lines(headline: Mapping[str, int | None]) -> Iterator[str]:
     lost, away = headline["survives_lost"], headline["writes_with_away"]
-    yield f"acknowledged records survive the loss for good of {_count(lost)}"
-    yield f"writes go on with {_count(away)} away"
+    if lost is None:
+        yield "how many brokers may be lost for good without a loss of acknowledged records is not known"
+    else:
+        yield f"acknowledged records survive the loss for good of {_count(lost)}"
+    if away is None:
+        yield "with how many brokers away writes go on is not known"
+    else:
+        yield f"writes go on with {_count(away)} away"
 
 
-def _count(number: int | None) -> str:
-    if number is None:
-        return "a number of brokers that is not known"
+def _count(number: int) -> str:
     return f"{number} broker" + ("" if number == 1 else "s")
 
 

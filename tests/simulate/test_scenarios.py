@@ -194,6 +194,12 @@ idempotence = false
     assert "producer: acks" not in done.out, "a key that the policy overrules says nothing"
 
 
+def test_racks_can_be_stated(simulate, tmp_path):
+    text = SCENARIO.replace("EXPECT", "broken").replace("WITNESSES", '["lose_rack 0"]')
+    path = write(tmp_path, text.replace("broker_crash", "rack_lost") + "[policy]\nracks = [0, 0, 1]\n")
+    assert simulate(path).code == 0
+
+
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
@@ -208,6 +214,7 @@ idempotence = false
         ('title = "t"', "title = t", ":1: is not valid TOML"),
         ("[faults]\nbroker_crash = 1", "", ":1: the scenario: needs at least one of faults, events"),
         ("[faults]", "[policy]\nidempotence = true\n[faults]", ": policy.idempotence: the replication model"),
+        ("broker_crash = 1", "rack_lost = 1", ": policy.racks: one for each of the 3 replicas"),
         ("expect =", 'events = ["explode b0"]\nexpect =', "step 1: explode b0 cannot happen here; what"),
         ("expect =", 'events = ["crash nobody"]\nexpect =', ": 'crash nobody' is no event"),
         ("expect =", 'events = ["  "]\nexpect =', ":5: events.0: is '  ', must be an event"),
