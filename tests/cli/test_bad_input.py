@@ -164,6 +164,17 @@ def test_link_out_of_the_root_is_not_followed(advisor, tmp_path):
     assert "ALL" not in done.stdout
 
 
+def test_fix_writes_through_no_link_out_of_the_root(advisor, tmp_path):
+    outside = tmp_path / "outside.properties"
+    outside.write_text(PRODUCER.replace("all", "ALL"))
+    root = tmp_path / "root"
+    root.mkdir()
+    (root / "kafka-advisor.toml").write_text("")
+    (root / "producer.properties").symlink_to(outside)
+    told(advisor("fix", "--write", root), 2)
+    assert outside.read_text() == PRODUCER.replace("all", "ALL")
+
+
 def test_link_inside_the_root_is_followed(advisor, tmp_path):
     (tmp_path / "kafka-advisor.toml").write_text("")
     (tmp_path / "producer.properties").write_text(PRODUCER)

@@ -163,6 +163,14 @@ def test_planted_secrets_stay_where_they_are(advisor, planted, tmp_path, options
     assert leaks("\n".join(entry.read_text() for entry in entries)) == []
 
 
+def test_diffs_and_messages_of_fix_hold_no_secret(advisor, planted):
+    """The secrets stand beside the lines that are changed, and in one of them."""
+    done = advisor("fix", planted)
+    told(done, 1)
+    assert leaks(done.stdout + done.stderr) == []
+    assert "KAFKA_CFG_SSL_KEY_PASSWORD=<secret>" in done.stdout
+
+
 def test_every_planted_file_was_judged(advisor, planted):
     """The test above would pass on files that nobody reads."""
     done = advisor("audit", "--format", "json", "--show-effective", planted)
