@@ -1,7 +1,5 @@
 """Every rule asked about every subject, and what it answers made into findings."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any, NamedTuple
 

@@ -23,8 +23,6 @@ fact or a workload that nobody stated does have a value in reality, so it is unk
 never compared: everything but `set` is unknown.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """What a check sees besides its subject, and what it gives back."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 

@@ -5,8 +5,6 @@ Each thing the simulator asks about is a Knob: the values it may have in this de
 sight, every behaviour it can take if not), what decided it, and which edits would turn it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import Any, NamedTuple

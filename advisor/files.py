@@ -5,8 +5,6 @@ own kafka-advisor.toml is a root of its own. Context = every file under the root
 targets = what the user named: only findings there are reported.
 """
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Iterator, Sequence

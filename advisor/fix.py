@@ -4,8 +4,6 @@ It is offered only when the same question, with the change made, holds, and no r
 silent becomes a finding. What gets worse all the same is its price.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple

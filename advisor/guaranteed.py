@@ -4,8 +4,6 @@ One root cause, one finding: of two rules that are broken alike and mended alike
 other is shown and the other folded under it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 

@@ -5,8 +5,6 @@ behind a spec is a "module:function" string that is imported on first use, so a 
 needed costs nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 

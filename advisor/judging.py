@@ -4,8 +4,6 @@ Broken in all of them: a finding. Broken in some: unknown, with what it depends 
 build by itself. Holds in all: no run was found within the bounds.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 

@@ -5,8 +5,6 @@ servers against advertised listeners, the same compose file, the sole candidate 
 evidence a document stays alone; there is never a cross product.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """One file -> Documents: the surest format reads it; what cannot be read says why."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from typing import NamedTuple

@@ -4,8 +4,6 @@ NamedTuples, not dataclasses: thousands are made in one audit, and importing dat
 would cost more than reading a small file.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, NoReturn
 

@@ -1,7 +1,5 @@
 """dev or prod: what a deployment is judged as, and why."""
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

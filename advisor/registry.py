@@ -3,8 +3,6 @@
 Built-ins are plugins like anybody's: a plain tuple of dotted names, loaded through the same hooks.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -156,7 +154,10 @@ def _import_file(path: str) -> object:
     spec = spec_from_file_location(stem, path)
     if spec is None or spec.loader is None:
         raise UsageError(f"--plugin {path}: not a Python file")
-    if stem in sys.modules:
+    loaded = sys.modules.get(stem)
+    if loaded is not None and getattr(loaded, "__file__", None) == spec.origin:
+        return loaded  # a second audit in one process
+    if loaded is not None:
         raise UsageError(f"--plugin {path}: a module named {stem} is loaded already; rename the file")
     module = module_from_spec(spec)
     sys.modules[stem] = module

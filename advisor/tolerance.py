@@ -3,8 +3,6 @@
 They are CAP for this deployment; both are searched, one broker more at a time.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from .decode import Decoded, replication_policies

@@ -1,7 +1,5 @@
 """The one-line login configuration of `sasl.jaas.config`, read as Java's StreamTokenizer cuts it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Listeners of a broker or controller: addresses, names, protocols, who advertises what."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import NamedTuple

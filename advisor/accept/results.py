@@ -1,7 +1,5 @@
 """What accept answers: the reasons of a refusal, and what is silently made of an accepted configuration."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """What became of a key over the releases."""
 
-from __future__ import annotations
-
 import json
 import os
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """The properties of librdkafka, the C client under the Python, Go, .NET, Node.js and PHP ones."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from .store import read

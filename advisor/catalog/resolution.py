@@ -1,7 +1,5 @@
 """Where a value comes from: one table for synonyms, units and defaults."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from .store import keys

@@ -1,7 +1,5 @@
 """The keys of one release: read from its compiled file on first use, kept for the process."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Mapping

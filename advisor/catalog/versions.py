@@ -1,7 +1,5 @@
 """Which release a version asked for stands for."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 # A literal, so that resolving a version reads no file; a test compares it with the data.

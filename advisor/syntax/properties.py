@@ -4,8 +4,6 @@ Most lines of most files hold no backslash, so those are split by one regular ex
 with a backslash takes the slow path of continuations and escapes.
 """
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

@@ -4,8 +4,6 @@ Only containers that run a broker or a worker count: an application may well hav
 own, and a container that has Kafka's image only to run kafka-topics is no broker.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Topics that a container makes when it starts: `KAFKA_CREATE_TOPICS=name:partitions:replicas[:policy]`."""
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """One setting of a properties text changed, every other byte kept: Kafka's own files and Spring's."""
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

@@ -4,8 +4,6 @@ A new setting gets Spring's own field where there is one (`acks`), else an entry
 map under Kafka's key, spelt and nested as the file spells and nests.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple

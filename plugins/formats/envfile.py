@@ -1,7 +1,5 @@
 """`.env` and `*.env`: the variables of a Kafka container, kept in a file of their own."""
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

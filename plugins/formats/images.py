@@ -1,8 +1,6 @@
 """Container images that run Kafka: which image it is, its Kafka version, and which key each
 environment variable becomes. The rules differ per image; each cites the script that holds it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable
 from typing import NamedTuple

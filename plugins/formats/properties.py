@@ -11,8 +11,6 @@ Of equal keys the later wins, as in Java. Lines of a template language are no en
 `partial`, because what it becomes is decided elsewhere, and a key that it sets twice is unknown.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple

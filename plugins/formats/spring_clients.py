@@ -4,8 +4,6 @@ Spring binds names to the fields of KafkaProperties, and each client's map is th
 in a fixed order; both steps are done here as Spring Boot 2.x to 4.x do them.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Sequence
 from typing import NamedTuple

@@ -3,8 +3,6 @@
 A name that is no field here and stands not under a `properties` map is read by nobody.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from advisor.api import is_template, keys, spring_bytes, spring_millis, suggest

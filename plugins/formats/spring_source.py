@@ -4,8 +4,6 @@ A text has several parts, divided by `---` (`#---` in a properties file), each p
 profiles only. Names are flattened as Spring Boot flattens them; what a name binds to is not known here.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator
 from typing import NamedTuple

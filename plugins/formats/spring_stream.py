@@ -5,8 +5,6 @@ client, `binder.configuration`, `binder.producer-properties` or `consumer-proper
 the binding's `configuration`. Binders under `spring.cloud.stream.binders.*.environment` are not read.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple

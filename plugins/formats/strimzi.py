@@ -6,8 +6,6 @@ settings, with the fact `pool.brokers` and the hints ("cluster", label) and ("po
 can sum the pools of a cluster.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """One Strimzi resource, and the `config` maps in it: which keys the operator passes on to Kafka."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import NamedTuple
 
