@@ -51,9 +51,13 @@ def _secret_start(line: str) -> int | None:
         if secret and not _REFERENCE.match(line, pair.end()):
             return pair.end()
     if type(value_of("", line)).__name__ == "Secret":
-        first = _PAIR.search(line)
-        return first.end() if first is not None else len(line) - len(line.lstrip())
+        return _value_start(line)
     return None
+
+
+def _value_start(line: str) -> int:
+    pair = _PAIR.search(line)
+    return pair.end() if pair is not None else len(line) - len(line.lstrip())
 
 
 def _runs_on(lines: list[str], first: int, start: int) -> list[int]:
@@ -83,6 +87,13 @@ def unified(name: str, before: bytes, after: bytes, header: str = "") -> Diff:
     old_secrets, new_secrets = secret_lines(old), secret_lines(new)
     out = [header, f"--- {_label('a/' + name)}\n", f"+++ {_label('b/' + name)}\n"]
     masked = False
+    # A value that only its new name makes a secret stands under the old one too.
+    hidden = {new[number][start:].strip() for number, start in new_secrets.items()} - {""}
+    for first, last, _, _ in _spans(old, new):
+        for number in range(first, last):
+            start = _value_start(old[number])
+            if old[number][start:].strip() in hidden:
+                old_secrets.setdefault(number, start)
     for hunk in _hunks(old, new, old_secrets):
         start, end = hunk[0].old[0] - hunk[0].lead, hunk[-1].old[1] + hunk[-1].trail
         new_start, new_end = hunk[0].new[0] - hunk[0].lead, hunk[-1].new[1] + hunk[-1].trail

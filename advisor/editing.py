@@ -136,7 +136,7 @@ class _Bench:
             texts, found = self._texts(), self.found
             reasons = {file: list(known) for file, known in self.reasons.items()}
             one, refused = self._make_all([pair])
-            trouble = self._trouble([*made, *one]) if one and self._texts() != texts else None
+            trouble = self._trouble([*made, *one], again=self._texts() != texts) if one else None
             if trouble is not None:
                 self._restore(texts)
                 self.reasons, self.found = reasons, found
@@ -156,7 +156,7 @@ class _Bench:
                 files = self._make(*pair)
             except CannotEdit as error:
                 self._restore(texts)
-                at = shown.at._replace(line=error.line) if error.line is not None else None
+                at = None if error.file is None else Location(pair[0].prefix + error.file, error.line)
                 left.append(Left(shown, error.message, at))
                 continue
             made.append(pair)
@@ -164,9 +164,11 @@ class _Bench:
                 self.reasons.setdefault(file, []).append(shown)
         return made, left
 
-    def _trouble(self, made: Sequence[Found]) -> str | None:
-        """Why the copy is not better than the files: what stays, what is new. None if it is better."""
-        self.found = self.copy.findings()
+    def _trouble(self, made: Sequence[Found], again: bool = True) -> str | None:
+        """Why the copy is not better than the files: what stays, what is new. None if it is better. Not
+        `again`: nothing has changed since the last audit of it."""
+        if again:
+            self.found = self.copy.findings()
         now = _worst(self.found)
         for pair in made:
             if _identity(pair) in now:
@@ -244,12 +246,19 @@ class _Bench:
             text = function(spec.edit)(source, now, step)
             data = mark + text.encode(encoding)
         except (Unreadable, UnicodeError) as error:
-            raise CannotEdit(f"{file} cannot be written again as it was: {error}") from None
+            raise CannotEdit(f"it cannot be written again as it was: {error}", None, file) from None
+        except CannotEdit as error:
+            error.file = error.file or file
+            raise
         before = self._readings(root, document, file)
         self.original.setdefault(root.prefix + file, self.copy.data(root, file))
         self.places[root.prefix + file] = root, file
         self.copy.write(root, file, data)
-        _check(before, self._readings(root, document, file), self._now(root, document), step)
+        try:
+            _check(before, self._readings(root, document, file), self._now(root, document), step)
+        except CannotEdit as error:
+            error.file = file
+            raise
         return root.prefix + file
 
     def _readings(self, root: Root, document: Document, file: str) -> list[tuple[Document, ...]]:
@@ -309,9 +318,9 @@ def _step(was: Document, now: Document, change: Change) -> tuple[EditStep, str] 
         if place is None:
             if _written_place(was, change) is not None:
                 return None
-            raise CannotEdit(f"{change.key} is not found where it was read", change.line)
+            raise CannotEdit(f"{change.key} is not found where it was read", change.line, change.file)
         if change.action == "rename" and (taken := _written(now, change.after or "")):
-            raise CannotEdit(f"{change.after} is set already", _line(taken))
+            raise CannotEdit(f"{change.after} is set already", *_place(taken))
         return EditStep(change.action, change.key, change.after or "", place.line), place.file
     wanted = change.after or ""
     written, before = _written(now, change.key), _written(was, change.key)
@@ -323,9 +332,8 @@ def _step(was: Document, now: Document, change: Change) -> tuple[EditStep, str] 
     if written is None or written.origin.at is None:
         return EditStep("add", change.key, wanted), now.file
     if isinstance(written.value, Unknown):
-        raise CannotEdit(
-            f"{written.key} is filled in elsewhere ({written.value.template.strip()})", _line(written)
-        )
+        template = written.value.template.strip()
+        raise CannotEdit(f"{written.key} is filled in elsewhere ({template})", *_place(written))
     return EditStep("set", written.key, wanted, written.origin.at.line), written.origin.at.file
 
 
@@ -333,8 +341,9 @@ def _same_value(written: Setting, wanted: str) -> bool:
     return isinstance(written.value, str) and written.value.strip() == wanted
 
 
-def _line(setting: Setting) -> int | None:
-    return setting.origin.at.line if setting.origin.at is not None else None
+def _place(setting: Setting) -> tuple[int | None, str | None]:
+    at = setting.origin.at
+    return (at.line, at.file) if at is not None else (None, None)
 
 
 def _written(document: Document, key: str) -> Setting | None:

@@ -6,12 +6,14 @@ from typing import NamedTuple
 
 
 class CannotEdit(Exception):
-    """A step that this format or this text does not allow; the reason is told to the user."""
+    """A step that this format or this text does not allow; the reason is told to the user. `file` need not be
+    given by a format: it is the one being edited."""
 
-    def __init__(self, message: str, line: int | None = None) -> None:
+    def __init__(self, message: str, line: int | None = None, file: str | None = None) -> None:
         super().__init__(message)
         self.message = message
         self.line = line
+        self.file = file
 
 
 class EditStep(NamedTuple):

@@ -21,7 +21,7 @@ from . import say
 from .audit import _codes, _problems, _progress, _today
 
 if TYPE_CHECKING:
-    from ..editing import Edited, Plan
+    from ..editing import Advice, Edited, Plan
 
 EPILOG = """\
 examples:
@@ -145,7 +145,7 @@ def _header(edited: Edited, found: Plan) -> str:
             lines.append(f"    {finding.message}")
             if finding.covers:
                 lines.append(f"    with {', '.join(finding.covers)} under it")
-        lines.append(f"    fix: {'; '.join(_change(change) for change in changes)}")
+        lines.append(f"    fix: {'; '.join(map(_change, changes))}")
         prices = dict.fromkeys(finding.fixes[0].price for finding in findings)
         lines += [f"    price: {price}" for price in prices if price]
     lines += [
@@ -229,18 +229,23 @@ def _tell(found: Plan) -> bool:
     for left in found.left:
         finding = left.finding
         say(f"left: {left.at or finding.at}: {finding.code} {finding.name}: {left.reason}")
+    alike: dict[tuple[Change, ...], list[Advice]] = {}
     for advice in found.advice:
-        finding = advice.finding
-        changes = "; ".join(_change(change) for change in advice.fix.changes)
-        price = f"; price: {advice.fix.price}" if advice.fix.price else ""
-        say(f"by hand: {finding.at}: {finding.severity} {finding.code} {finding.name}: {finding.message}")
-        say(f"    no file can set it: {changes}{price}")
-        for command in advice.commands:
+        alike.setdefault(advice.fix.changes, []).append(advice)
+    for changes, advices in alike.items():
+        for advice in advices:
+            finding = advice.finding
+            say(f"by hand: {finding.at}: {finding.severity} {finding.code} {finding.name}: {finding.message}")
+        whole = "all of it" if any(change.file for change in changes) else "it"
+        say(f"    no file can set {whole}: {'; '.join(map(_change, changes))}")
+        for price in dict.fromkeys(advice.fix.price for advice in advices if advice.fix.price):
+            say(f"    price: {price}")
+        for command in dict.fromkeys(command for advice in advices for command in advice.commands):
             say(f"    run: {command}")
-    if found.unfixed:
-        codes = ", ".join(sorted({finding.code for finding in found.unfixed}))
-        count = len(found.unfixed)
-        have = "findings have" if count > 1 else "finding has"
-        say(f"{count} {have} no fix that is sure ({codes}); `kafka-advisor audit` tells more")
+    unfixed = [finding for finding in found.unfixed if finding.severity != "note"]
+    if unfixed:
+        codes = ", ".join(sorted({finding.code for finding in unfixed}))
+        have = "findings have" if len(unfixed) > 1 else "finding has"
+        say(f"{len(unfixed)} {have} no fix that is sure ({codes}); `kafka-advisor audit` tells more")
     remaining = [left.finding for left in found.left] + [advice.finding for advice in found.advice]
     return any(finding.severity != "note" for finding in remaining)

@@ -25,7 +25,8 @@ def _hit(document: Document, item: Dropped) -> Hit:
         "component": document.component,
     }
     fixes = ()
-    if item.meant is not None and item.cause in ("binds-to-nothing", "needs-prefix"):
+    # What was meant may be words instead of a name: those are for a reader.
+    if item.meant is not None and " " not in item.meant and item.cause in _RENAMED:
         shown = str(item.value)
         fixes = (
             Fix(
@@ -38,6 +39,10 @@ def _hit(document: Document, item: Dropped) -> Hit:
             ),
         )
     return Hit(f"plumbing-{item.cause}", item.at, (item.key,), fields, fixes=fixes)
+
+
+# Causes that another name mends.
+_RENAMED = ("binds-to-nothing", "needs-prefix", "not-mapped", "no-escape")
 
 
 def connector_client_keys(document: Document, context: Context) -> Iterable[Hit]:

@@ -23,6 +23,7 @@ from advisor.api import (
     keys,
     lookup,
     suggest,
+    value_of,
     would_accept,
     would_accept_librdkafka,
 )
@@ -135,7 +136,8 @@ class _Look:
     def _renamed(self, setting: Setting, near: str) -> Fix:
         component, at = self.document.component, setting.origin.at
         file, line = (at.file, at.line) if at is not None else (None, None)
-        shown = str(setting.value)
+        # A misspelt password is one all the same: what the right name makes a secret is not shown.
+        shown = str(value_of(near, str(setting.value)))
         return Fix(
             (
                 Change(component, setting.key, shown, None, file, line, "remove"),

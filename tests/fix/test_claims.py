@@ -1,0 +1,176 @@
+"""A fix is a claim too: every fix that is offered is made and silences its finding, or is told as left."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from advisor.testing import audit_paths
+from tests.conftest import ROOT
+from tests.rules.test_rules import EXAMPLES
+
+from .test_cases import fix
+from .test_command import PRODUCER, TOPIC, place
+
+FOLDERS = sorted(
+    {path.parent for path in (ROOT / "tests/rules").glob("*/fail-*/expected.json")}
+    | {
+        path
+        for path in (ROOT / "samples").iterdir()
+        if list(path.glob("*.properties")) or list(path.glob("*.y*ml"))
+    }
+)
+
+
+def offered(folder: Path, **options) -> list[tuple[str, str, str]]:
+    report = audit_paths([str(folder)], cache=True, **options)
+    return [
+        (finding["code"], finding["locations"][0]["file"], finding["message"])
+        for finding in report["findings"]
+        if finding["fixes"] and all(change["file"] for change in finding["fixes"][0]["changes"])
+    ]
+
+
+def all_silenced(folder: Path, words: list[str], **options) -> None:
+    before = offered(folder, **options)
+    _, _, told = fix(folder, "--write", *words, ".")
+    after = offered(folder, **options)
+    still = [item for item in before if item in after]
+    assert [item for item in still if f"left: {item[1]}" not in told] == []
+    # What is left must say why.
+    assert all(len(line.split(": ")) > 3 for line in told.splitlines() if "left:" in line)
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: f"{folder.parent.name}-{folder.name}")
+def test_files(folder, tmp_path):
+    copy = shutil.copytree(folder, tmp_path / "files", ignore=shutil.ignore_patterns("expected.json"))
+    all_silenced(Path(copy), [], profile="prod")
+
+
+@pytest.mark.parametrize(("rule", "example"), EXAMPLES, ids=lambda value: getattr(value, "code", ""))
+def test_examples_of_the_packs(rule, example, tmp_path):
+    names = {"broker": "server", "topic": "topic-example", "connect": "connect-distributed"}
+    files = {
+        f"{names.get(component, component)}.properties": "".join(
+            f"{key}={value!s}\n" for key, value in settings.items()
+        )
+        for component, settings in example["bad"].items()
+    }
+    if example.get("client", "java") != "java":
+        files["kafka-advisor.toml"] = f'[[client]]\npath = "*"\nfamily = "{example["client"]}"\n'
+    options = {"profile": "prod"}
+    words = []
+    if "kafka_version" in example:
+        options["kafka_version"] = example["kafka_version"]
+        words = ["--kafka-version", example["kafka_version"]]
+    all_silenced(place(tmp_path, files), words, **options)
+
+
+PLUGIN = """
+from advisor.api import Change, CheckSpec, Fix, Hit, Location, hookimpl
+
+@hookimpl
+def advisor_checks():
+    return [CheckSpec(name, f"{__name__}:{function}", "document") for name, function in
+            (("slow", "slow"), ("fast", "fast"), ("stubborn", "stubborn"), ("harmful", "harmful"),
+             ("brokers", "brokers"))]
+
+def hit(check, document, key, value):
+    for setting in document.settings:
+        if setting.key == key and setting.value != value:
+            at = setting.origin.at
+            change = Change(document.component, key, setting.value, value, at.file, at.line, "set")
+            yield Hit(check, at, (key,), {}, fixes=(Fix((change,)),))
+
+def slow(document, context):
+    return hit("slow", document, "linger.ms", "100") if document.component == "producer" else ()
+
+def fast(document, context):
+    return hit("fast", document, "linger.ms", "0") if document.component == "producer" else ()
+
+def stubborn(document, context):
+    if document.component == "producer":
+        at = Location(document.file, 4)
+        change = Change("producer", "client.id", None, "x", document.file, None, "add")
+        yield Hit("stubborn", at, ("client.id",), {}, fixes=(Fix((change,)),))
+
+def harmful(document, context):
+    return hit("harmful", document, "acks", "7") if document.component == "producer" else ()
+
+def brokers(document, context):
+    return hit("brokers", document, "min.insync.replicas", "2") if document.component == "broker" else ()
+"""
+RULE = """
+[[rule]]
+code = "ZZ{number}"
+name = "{name}"
+severity = "{severity}"
+check = "{name}"
+message = "{name}"
+why = "because"
+sources = ["here"]
+"""
+PACK = '[pack]\nname = "own"\nschema = 1\nprefix = "ZZ"\n'
+
+
+@pytest.fixture
+def own(tmp_path):
+    """The words that load a plugin whose fixes cannot all be right."""
+
+    def words(**rules):
+        # A module of its own for each test.
+        plugin = tmp_path / f"own_{'_'.join(rules)}.py"
+        plugin.write_text(PLUGIN)
+        text = PACK + "".join(
+            RULE.format(number=100 + number, name=name, severity=severity)
+            for number, (name, severity) in enumerate(rules.items())
+        )
+        (tmp_path / "own.toml").write_text(text)
+        return [
+            "--plugin",
+            plugin,
+            "--rules",
+            tmp_path / "own.toml",
+            "--select",
+            "ZZ,KA0",
+        ]
+
+    return words
+
+
+def run(folder, *words):
+    return fix(folder, *map(str, words))
+
+
+def test_of_two_fixes_that_contradict_each_other_the_worse_finding_wins(own, tmp_path):
+    repo = place(tmp_path / "repo", {"producer.properties": PRODUCER.format(acks="all") + "linger.ms=5\n"})
+    code, _, told = run(repo, "--write", *own(slow="warning", fast="error"), ".")
+    assert (repo / "producer.properties").read_text().endswith("linger.ms=0\n")
+    assert code == 1
+    assert "ZZ100 slow: a fix before it sets linger.ms = 0" in told
+
+
+def test_a_fix_that_does_not_help_is_not_handed_over(own, tmp_path):
+    text = PRODUCER.format(acks="all") + "linger.ms=5\n"
+    repo = place(tmp_path / "repo", {"producer.properties": text})
+    code, diff, told = run(repo, *own(stubborn="error", fast="warning"), ".")
+    assert code == 1, told
+    assert "client.id" not in diff
+    assert "+linger.ms=0" in diff, "the others are made all the same"
+    assert "ZZ100 stubborn: with it made, ZZ100 stubborn would still be found" in told
+
+
+def test_a_fix_that_brings_a_new_finding_is_not_handed_over(own, tmp_path):
+    repo = place(tmp_path / "repo", {"producer.properties": PRODUCER.format(acks="all")})
+    code, diff, told = run(repo, *own(harmful="error"), ".")
+    assert (code, diff) == (1, ""), told
+    assert "with it made, KA006 not-a-choice would be new" in told
+
+
+def test_a_value_given_by_set_is_not_mended_in_a_file(tmp_path):
+    repo = place(tmp_path, {"producer.properties": PRODUCER.format(acks="all"), "topic-a.properties": TOPIC})
+    code, diff, told = run(repo, "--set", "producer.acks=1", ".")
+    assert (code, diff) == (1, ""), told
+    assert "left: " in told
