@@ -343,7 +343,21 @@ def _ask_condition(condition: Condition, subject: Document | Deployment, context
             found, _ = effective(component, key, version, layers, defaults.get(component, {}))
             if found is not None:
                 shown.append((component, found))
-    places = [setting.origin.at for _, setting in shown if setting.origin.at is not None]
+    places = _places(condition.reads, subject, shown)
     names = [name.partition(".") for name in condition.reads]
     keys = tuple(key for head, _, key in names if head not in ("fact", "workload", "param"))
     yield Hit(None, places[0] if places else at, keys, fields, tuple(shown), also_at=tuple(places[1:]))
+
+
+def _places(
+    reads: Sequence[str], subject: Document | Deployment, shown: Sequence[tuple[str, Setting]]
+) -> list[Location]:
+    """Where to look first: at a fact of the topic (its replication factor), then at settings, then at facts
+    of the cluster."""
+    wanted = {name.partition(".")[2] for name in reads if name.startswith("fact.")}
+    facts = [fact for fact in subject.facts if fact.name.partition(".")[2] in wanted]
+    facts.sort(key=lambda fact: not fact.name.startswith("topic."))
+    topics = [fact.origin.at for fact in facts if fact.name.startswith("topic.")]
+    others = [fact.origin.at for fact in facts if not fact.name.startswith("topic.")]
+    found = [*topics, *(setting.origin.at for _, setting in shown), *others]
+    return list(dict.fromkeys(at for at in found if at is not None))

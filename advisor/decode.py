@@ -221,7 +221,7 @@ class _Look:
         named = "transactional.id" in self.layers["producer"]
         key = "enable.idempotence"
         decided = (("producer", given),) if given is not None else ()
-        fits = acks.values == ("all",) and retries != 0 and (in_flight is None or in_flight <= 5)
+        fits = "all" in acks.values and retries != 0 and (in_flight is None or in_flight <= 5)
         if given is not None and isinstance(given.value, str):
             on = given.value.strip().lower() == "true"
             return None if on and not fits else Knob("idempotence", (on,), key, decided, True)

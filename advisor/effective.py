@@ -35,7 +35,7 @@ def effective(
         return Setting(key, defaults[key], Origin("default", None, "default of the client library")), False
     if table.default is None:
         return None, False
-    return Setting(key, shown_default(table.default), _default_origin(version)), False
+    return Setting(key, shown_default(table.default), _default_origin(key, version)), False
 
 
 def _scaled(value: Value, factor: int) -> Value:
@@ -52,7 +52,9 @@ def _through(given: Setting, source: str, name: str) -> Origin:
     return given.origin._replace(note=f"{source} {name}")
 
 
-def _default_origin(version: Version) -> Origin:
+def _default_origin(key: str, version: Version) -> Origin:
+    if key == "unclean.leader.election.enable" and version.number < (0, 11):
+        return Origin("default", None, "default before 0.11")
     return Origin("default", None, f"default of {version.release.rpartition('.')[0]}")
 
 

@@ -8,6 +8,7 @@ evidence a document stays alone; there is never a cross product.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from .catalog import edit_distance
 from .model import Deployment, Document, Fact, Location, Origin, Setting, UsageError, members_of
 from .project import Project
 
@@ -302,9 +303,16 @@ def _fact_name(short: str) -> str:
 FACT_NAMES = ("brokers", "racks", "mode", "elr", "storage", "partitions", "replication_factor", "members")
 
 
+COUNTED = ("brokers", "partitions", "replication_factor", "members")
+
+
 def stated_fact(short: str, value: str) -> Fact:
     if short not in FACT_NAMES:
-        raise UsageError(f"--set fact.{short}: no such fact; there is {', '.join(FACT_NAMES)}")
+        near = next((name for name in FACT_NAMES if edit_distance(name, short, 2) <= 2), None)
+        hint = f"did you mean {near}?" if near else f"there is {', '.join(FACT_NAMES)}"
+        raise UsageError(f"--set fact.{short}: no such fact; {hint}")
+    if short in COUNTED and not (value.isdigit() and int(value) > 0):
+        raise UsageError(f"--set fact.{short}: a whole number above 0 is expected")
     return Fact(_fact_name(short), value, Origin("set", None, "--set"))
 
 

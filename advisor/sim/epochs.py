@@ -162,7 +162,8 @@ def _entry(line: str, number: int) -> EpochEntry:
 
 
 def _number(text: str, line: int, what: str, largest: int) -> int:
-    if not re.fullmatch(r"[+-]?[0-9]+", text) or not -largest - 1 <= int(text) <= largest:
+    # Twenty digits hold every long; int() refuses texts of thousands.
+    if not re.fullmatch(r"[+-]?0*[0-9]{1,20}", text) or not -largest - 1 <= int(text) <= largest:
         raise CheckpointError(line, f"expected {what}, found {text!r}")
     return int(text)
 

@@ -1,0 +1,118 @@
+"""The default budgets: the recommended configuration is clean, and each way away from it is told, with a run."""
+
+from __future__ import annotations
+
+import pytest
+
+from advisor.testing import audit_settings
+
+STRING = "org.apache.kafka.common.serialization.String"
+PRODUCER = {
+    "bootstrap.servers": "kafka:9092",
+    "key.serializer": f"{STRING}Serializer",
+    "value.serializer": f"{STRING}Serializer",
+    "acks": "all",
+    "enable.idempotence": "true",
+}
+TOPIC = {
+    "partitions": "3",
+    "replication.factor": "3",
+    "min.insync.replicas": "2",
+    "unclean.leader.election.enable": "false",
+}
+# Kafka version and whether eligible leader replicas are on; before 4.0 there are none.
+CLUSTERS = [("2.8", None), ("3.9", None), ("4.3", "on"), ("4.3", "off")]
+
+
+def audited(version, elr=None, producer=(), topic=(), without=()):
+    settings = {key: value for key, value in {**PRODUCER, **dict(producer)}.items() if key not in without}
+    return audit_settings(
+        {"producer": settings, "topic": {**TOPIC, **dict(topic)}},
+        kafka_version=version,
+        profile="prod",
+        sets=[f"fact.elr={elr}"] if elr else [],
+    )
+
+
+def above_note(report):
+    """Codes of errors and warnings, those folded under another counted, notes among them left out."""
+    notes = {"KA104", "KA202"}
+    found = set()
+    for finding in report["findings"]:
+        if finding["severity"] != "note":
+            found |= {finding["code"], *finding["covers"]} - notes
+    return found
+
+
+@pytest.mark.parametrize(("version", "elr"), [*CLUSTERS, ("4.3", None)])
+def test_recommended_configuration_is_clean(version, elr):
+    report = audited(version, elr)
+    assert above_note(report) == set()
+    assert report["deployments"][0]["headline"] == {"survives_lost": 1, "writes_with_away": 1}
+
+
+@pytest.mark.parametrize(("version", "elr"), CLUSTERS)
+@pytest.mark.parametrize(
+    ("changes", "codes"),
+    [
+        (
+            {"producer": {"acks": "1"}, "without": ["enable.idempotence"]},
+            {"KA101", "KA102", "KA103", "KA301", "KA302"},
+        ),
+        ({"topic": {"min.insync.replicas": "1"}}, {"KA102"}),
+        ({"topic": {"min.insync.replicas": "3"}}, {"KA201"}),
+        ({"topic": {"replication.factor": "1", "min.insync.replicas": "1"}}, {"KA102", "KA103", "KA201"}),
+        ({"producer": {"enable.idempotence": "false"}}, {"KA301", "KA302"}),
+    ],
+    ids=["acks=1", "min 1", "min 3", "RF 1", "idempotence off"],
+)
+def test_each_way_away_from_it_is_told(version, elr, changes, codes):
+    report = audited(version, elr, **changes)
+    assert above_note(report) == codes
+    for finding in report["findings"]:
+        if finding["code"] in codes:
+            assert finding["evidence"]["class"] == "trace"
+            assert finding["evidence"]["trace"], f"{finding['code']} shows no run"
+            assert finding["fixes"], f"{finding['code']} offers no fix"
+
+
+@pytest.mark.parametrize(("version", "elr"), [("2.8", None), ("3.9", None), ("4.3", "off")])
+def test_unclean_election_loses_a_record(version, elr):
+    report = audited(version, elr, topic={"unclean.leader.election.enable": "true"})
+    assert above_note(report) == {"KA101", "KA102"}
+
+
+def test_eligible_leader_replicas_come_before_an_unclean_election():
+    """KIP-966: the replica that left the ISR last is elected before any other out of sync, so one broker
+    away is survived; whether the feature is on is in no file, so the answer depends on it."""
+    unclean = {"unclean.leader.election.enable": "true"}
+    assert above_note(audited("4.3", "on", topic=unclean)) == set()
+    report = audited("4.3", None, topic=unclean)
+    (guarantee,) = [
+        item for item in report["deployments"][0]["guarantees"] if item["name"] == "acked-records-survive"
+    ]
+    assert guarantee["verdict"] == "unknown"
+    assert guarantee["depends_on"] == ["eligible leader replicas"]
+
+
+@pytest.mark.parametrize(
+    ("version", "refused"), [("2.8", True), ("3.6", True), ("3.7", False), ("4.3", False)]
+)
+def test_minimum_above_the_replication_factor(version, refused):
+    report = audited(version, "off" if version == "4.3" else None, topic={"replication.factor": "1"})
+    assert ("KA203" in above_note(report)) == refused
+
+
+def test_templated_acks_are_not_judged():
+    report = audited("3.9", producer={"acks": "${ACKS}"}, without=["enable.idempotence"])
+    assert above_note(report) == set()
+    assert report["summary"]["unknown"] > 0
+
+
+def test_empty_librdkafka_producer_reorders_and_stores_twice():
+    report = audit_settings(
+        {"producer": {"bootstrap.servers": "kafka:9092", "queue.buffering.max.ms": "5"}},
+        client="librdkafka",
+        profile="prod",
+    )
+    assert {"KA301", "KA302"} <= above_note(report)
