@@ -8,6 +8,9 @@ verdict changes by it.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
+from operator import ge
+
 from .partition_state import UNKNOWN, Model, Replica, State
 
 
@@ -26,7 +29,6 @@ def essence(model: Model, state: State) -> tuple[object, ...]:
         state.acked,
         state.failed,
         state.elections,
-        state.budget,
         state.rolling,
         state.rolled,
     )
@@ -48,3 +50,24 @@ def _of_replica(model: Model, state: State, replica: Replica) -> tuple[object, .
                 heard = tuple([leo if isr >> b & 1 else UNKNOWN for b, leo in enumerate(remote)])
                 return log, life, cut_off, stopped, isr, epoch, heard
     return log, life, cut_off, stopped, isr, epoch
+
+
+def classes(model: Model) -> Callable[[State], Hashable]:
+    """What `explore` takes as canonical: the essence, where fewer faults left count as no new state.
+
+    Whatever happens with fewer faults left can happen with more, in as many steps; and the search sees the
+    states in the order of their distance, so the shortest run is not lost.
+    """
+    seen: dict[Hashable, list[tuple[int, ...]]] = {}
+
+    def canonical(state: State) -> Hashable:
+        known = essence(model, state)
+        budget = state.budget
+        budgets = seen.setdefault(known, [])
+        for richer in budgets:
+            if all(map(ge, richer, budget)):
+                return known, richer
+        budgets.append(budget)
+        return known, budget
+
+    return canonical

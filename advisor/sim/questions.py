@@ -7,11 +7,10 @@ full product of all parts of Kafka is not searchable; each guarantee has the sma
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from . import guarantees
-from .essence import essence
+from .essence import classes
 from .partition import enabled, run, step
 from .partition_state import EVENT_OF, Event, Model, Policy, State, start
 from .search import explore
@@ -206,7 +205,7 @@ def _search(
         lambda state: predicate(model, state),
         states_max=bounds.states,
         witnesses=witnesses,
-        canonical=None if model.follows or model.proposals else partial(essence, model),
+        canonical=None if model.follows or model.proposals else classes(model),
         expired=expired,
     )
     if found.run is not None:
