@@ -19,7 +19,9 @@ RULES = load_packs(load_registry().packs, (), Cache(None))
 
 
 def run(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", *words], cwd=ROOT, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [sys.executable, "-m", *words], cwd=ROOT, capture_output=True, text=True, check=False
+    )
 
 
 @pytest.mark.parametrize(
@@ -44,13 +46,17 @@ def test_only_accept_and_fix_reveal_secrets():
     users = [
         path
         for path in SOURCES
-        if "reveal(" in path.read_text() and path not in allowed and ROOT / "advisor/accept" not in path.parents
+        if "reveal(" in path.read_text()
+        and path not in allowed
+        and ROOT / "advisor/accept" not in path.parents
     ]
     assert users == []
 
 
 def test_nothing_imports_plugins_by_folder_name():
-    bad = [path for path in SOURCES if re.search(r"^\s*(from|import) (plugins|rules)\b", path.read_text(), re.M)]
+    bad = [
+        path for path in SOURCES if re.search(r"^\s*(from|import) (plugins|rules)\b", path.read_text(), re.M)
+    ]
     assert bad == []
 
 
@@ -64,7 +70,9 @@ def test_every_hook_is_documented_on_its_page():
     hooks = re.findall(r"def (advisor_\w+)\(self\) -> list\[(\w+)\]", text)
     assert len(hooks) == 6
     for hook, spec in hooks:
-        assert re.search(rf"class {spec}\(NamedTuple\):\n    \"\"\"", text), f"{hook} gives an undocumented {spec}"
+        assert re.search(rf"class {spec}\(NamedTuple\):\n    \"\"\"", text), (
+            f"{hook} gives an undocumented {spec}"
+        )
 
 
 def test_every_source_file_is_on_the_map():

@@ -84,8 +84,8 @@ def would_accept(component: str, version: str | Version, config: Mapping[str, ob
     return accepted
 
 
-# Most configurations of a fleet differ in names and addresses only. What the checks answer depends on the keys
-# they read, so an accepted configuration answers for every other that has the same values there. Only for
+# Most configurations of a fleet differ in names and addresses only. What the checks answer depends on the
+# keys they read, so an accepted configuration answers for every other with the same values there. Only for
 # components whose checks ask for keys by name; values that are no text are never remembered.
 _SELECTIVE = ("producer", "consumer", "admin")
 _REMEMBERED_MAX = 20_000

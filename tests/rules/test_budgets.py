@@ -1,4 +1,4 @@
-"""The default budgets: the recommended configuration is clean, and each way away from it is told, with a run."""
+"""The default budgets: the recommended configuration is clean, each way away from it is told."""
 
 from __future__ import annotations
 
