@@ -9,7 +9,7 @@ from .conditions import Condition, compile_condition
 from .context import Context, Hit
 from .effective import client_layers, deployment_layers, effective, family_defaults, reader
 from .hookspecs import CheckSpec
-from .loading import FileRecord
+from .loading import FileRecord, place_of
 from .model import Deployment, Document, Evidence, Finding, Location, Setting, UsageError, members_of
 from .packs import Rule, applies_to
 from .profiles import Profile
@@ -51,6 +51,12 @@ class _Question(NamedTuple):
     params: Mapping[str, Any]
     components: set[str]
     rules: dict[str | None, list[tuple[Rule, str]]]
+
+    def rules_of(self, hit: Hit) -> Iterable[tuple[Rule, str]]:
+        """Without a check's name a hit is for all that the function answers."""
+        if hit.check is None:
+            return [pair for asked in self.rules.values() for pair in asked]
+        return self.rules.get(hit.check, ())
 
     def skips(self, component: str) -> bool:
         return bool(self.components) and component not in self.components
@@ -143,7 +149,11 @@ class Asker:
                 from .verdicts import Verdicts
 
                 guaranteed = Guaranteed(Verdicts(self.cache))
-            answers = guaranteed.answers(deployment, asked, fill)
+            try:
+                answers = guaranteed.answers(deployment, asked, fill)
+            except Exception as error:  # As for any rule: told, and the run goes on.
+                yield _crashed([rule for rule, _ in asked], deployment, error)
+                continue
             self.answers[deployment.id] = answers
             yield from answers.findings
 
@@ -165,13 +175,14 @@ class Asker:
                     continue
                 try:
                     for hit in question.ask(subject, self.context):
-                        for rule, severity in question.rules.get(hit.check, ()):
+                        for rule, severity in question.rules_of(hit):
                             if self._applies(rule, subject):
                                 yield self._finding(rule, severity, subject, hit)
                 except UsageError:
                     raise
                 except Exception as error:  # A rule that raises must not take the others down.
-                    yield _crashed(question, subject, error)
+                    rules = [rule for asked in question.rules.values() for rule, _ in asked]
+                    yield _crashed(rules, subject, error)
 
     def _questions(self) -> Iterable[_Question]:
         """Rules that one function answers are one question: a subject is looked at once."""
@@ -279,15 +290,15 @@ def fill(template: str, fields: Mapping[str, str]) -> str:
     return "".join(parts)
 
 
-def _crashed(question: _Question, subject: Document | Deployment, error: Exception) -> Finding:
-    rules = [rule for asked in question.rules.values() for rule, _ in asked]
+def _crashed(rules: Sequence[Rule], subject: Document | Deployment, error: Exception) -> Finding:
     if isinstance(subject, Document):
         at, name = Location(subject.file, subject.line), subject.name
     else:
         first = members_of(subject)[0]
         at, name = Location(first.file, first.line), subject.id
     codes = ", ".join(rule.code for rule in rules)
-    message = f"the code of {codes} failed on {name}: {type(error).__name__}: {error}"
+    # Not the error's words: they may quote a value, and a secret.
+    message = f"the code of {codes} failed on {name}: {type(error).__name__} {place_of(error)}"
     return _built_in("KA000", "error", message, at, name, tuple(rule.code for rule in rules))
 
 
@@ -346,7 +357,7 @@ def _ask_condition(condition: Condition, subject: Document | Deployment, context
     places = _places(condition.reads, subject, shown)
     names = [name.partition(".") for name in condition.reads]
     keys = tuple(key for head, _, key in names if head not in ("fact", "workload", "param"))
-    yield Hit(None, places[0] if places else at, keys, fields, tuple(shown), also_at=tuple(places[1:]))
+    yield Hit(places[0] if places else at, keys, fields, tuple(shown), also_at=tuple(places[1:]))
 
 
 def _places(

@@ -10,10 +10,9 @@ from .model import Deployment, Document, Fix, Location, Setting
 
 class Hit(NamedTuple):
     """One place where a rule's fault was seen. `fields` fill the rule's message; `numbers` are shown as
-    evidence; `settings` are (component, Setting) pairs. `check` is the name of the check it answers: a
-    function behind several checks is called once per subject and says of each hit which one it is for."""
+    evidence; `settings` are (component, Setting) pairs. A function behind
+    several checks is called once per subject and names in `check` the one that a hit is for."""
 
-    check: str | None
     at: Location
     keys: tuple[str, ...]
     fields: Mapping[str, str]
@@ -22,6 +21,7 @@ class Hit(NamedTuple):
     numbers: tuple[tuple[str, str], ...] = ()
     also_at: tuple[Location, ...] = ()
     severity: str | None = None
+    check: str | None = None
 
 
 class Context:

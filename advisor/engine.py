@@ -84,7 +84,6 @@ def _order(pair: tuple[Root, Finding]) -> tuple[str, int, str, str, tuple[str, .
 
 def audit(options: Options, progress: Callable[[str], None] = lambda text: None) -> Audit:
     cache = open_cache(options.cache)
-    notes = [cache.note] if cache.note else []
     scope = find_scope(options.paths, options.link)
     projects = [_project(workspace, cache) for workspace in scope.workspaces]
     registry = load_registry(
@@ -97,7 +96,8 @@ def audit(options: Options, progress: Callable[[str], None] = lambda text: None)
         choice.check(rules)
         run = _Run(options, scope, registry, rules, choice, cache, progress)
         roots.append(_audit_root(run, workspace, project))
-    return Audit(scope, tuple(roots), registry, _headline_version(options, roots), tuple(notes))
+    notes = (cache.note,) if cache.note else ()
+    return Audit(scope, tuple(roots), registry, _headline_version(options, roots), notes)
 
 
 def _headline_version(options: Options, roots: Sequence[Root]) -> str:

@@ -56,7 +56,7 @@ def load_file(
     except UsageError:
         raise
     except Exception as error:  # A plugin's mistake is told as such; the other files are still audited.
-        what = LoadError(f"its reader failed: {type(error).__name__} {_place(error)}")
+        what = LoadError(f"its reader failed: {type(error).__name__} {place_of(error)}")
         return record._replace(reason=what.message, error=what)
     documents = loaded.documents
     if project.clients:
@@ -64,7 +64,7 @@ def load_file(
     return record._replace(status=loaded.status, reason=loaded.reason, documents=documents, text=text)
 
 
-def _place(error: Exception) -> str:
+def place_of(error: Exception) -> str:
     """Where it was raised, for the plugin's author. Not its words: they may quote the file, and a secret."""
     from traceback import extract_tb
 

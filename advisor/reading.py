@@ -11,7 +11,8 @@ from .catalog import is_password
 from .model import Location, Origin, Secret, Setting, Unknown, Value
 
 _SECRET_KEY = re.compile(
-    r"password|passwd|secret|token|jaas|credential|api[._-]?key|private[._-]?key", re.IGNORECASE
+    r"password|passwd|secret|token|jaas|credential|api[._-]?key|private[._-]?key|user\.info$",
+    re.IGNORECASE,
 )
 # Keys that match the pattern above by their name but hold no secret.
 _NOT_SECRET = re.compile(
@@ -19,7 +20,9 @@ _NOT_SECRET = re.compile(
     r"callback\.handler|secret[._]?(?:name|provider)|credentials?\.(?:provider|source)",
     re.IGNORECASE,
 )
-_SECRET_VALUE = re.compile(r"://[^/\s:@]*:[^/\s@]+@|password\s*[=:]\s*\S", re.IGNORECASE)
+_SECRET_VALUE = re.compile(
+    r"://[^/\s:@]*:[^/\s@]+@|(?:^|[\s,;=])[^\s:/@,]+:[^\s/@,]+@[\w.-]|password\s*[=:]\s*\S", re.IGNORECASE
+)
 _TEMPLATE = re.compile(
     r"^<[A-Z][A-Z0-9_ .-]*>$|\$\{[^}]*\}|\{\{.*?\}\}|\{%.*?%\}|<%.*?%>|\$\([A-Za-z_]\w*\)|^\$[A-Za-z_]\w*$",
     re.DOTALL,

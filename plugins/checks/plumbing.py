@@ -38,7 +38,7 @@ def _hit(document: Document, item: Dropped) -> Hit:
                 smallest=True,
             ),
         )
-    return Hit(f"plumbing-{item.cause}", item.at, (item.key,), fields, fixes=fixes)
+    return Hit(item.at, (item.key,), fields, fixes=fixes, check=f"plumbing-{item.cause}")
 
 
 # Causes that another name mends.
@@ -63,9 +63,7 @@ def connector_client_keys(document: Document, context: Context) -> Iterable[Hit]
                 "meant": f"{client}.override.{setting.key}",
                 "component": client,
             }
-            yield Hit(
-                "plumbing-connector-client-key", at, (setting.key,), fields, ((document.component, setting),)
-            )
+            yield Hit(at, (setting.key,), fields, ((document.component, setting),))
             break
 
 

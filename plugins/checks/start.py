@@ -208,20 +208,31 @@ class _Look:
         own = self.settings.get(key)
         fields = {
             "key": key,
-            "setting": f"{key} = {own.value}" if own is not None else f"{key} (not set)",
+            "told": _told(key, own, detail),
             "others": ", ".join(f"{other.key} = {other.value}" for other in written if other is not own),
+            "value": str(own.value) if own is not None else "",
             "detail": detail,
             "component": self.document.component,
             "kafka": "librdkafka" if self.replaced else f"Kafka {self.version.asked}",
         }
         return Hit(
-            f"start-{kind}",
             places[0] if places else Location(self.document.file, self.document.line),
             involved,
             fields,
             tuple((self.document.component, setting) for setting in written),
             also_at=tuple(place for place in dict.fromkeys(places[1:]) if place != places[0]),
+            check=f"start-{kind}",
         )
+
+
+def _told(key: str, own: Setting | None, detail: str) -> str:
+    """The reason with the value it is about, which some reasons name themselves."""
+    if not key or detail.startswith(f"{key} = "):
+        return detail
+    shown = f"{key} = {own.value}" if own is not None else f"{key} (not set)"
+    if detail.startswith((f"{key} ", f"{key}:")):
+        return shown + detail[len(key) :]
+    return f"{shown}: {detail}"
 
 
 def _unit(setting: Setting) -> str | None:
