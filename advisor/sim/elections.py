@@ -16,6 +16,7 @@ from .partition_state import (
     State,
     in_office,
     members,
+    put,
     spend,
     with_replica,
 )
@@ -141,7 +142,7 @@ def stop(model: Model, state: State, broker: int) -> Outcome:
         state = change_isr(model, state, state.isr & ~me)
     replica = state.replicas[broker]
     stopped = _stopped(replica)._replace(flushed=len(replica.log), clean=True)
-    state = state._replace(replicas=with_replica(state, broker, stopped))
+    state = put(state, broker, stopped)
     if leads and heirs and state.elections:
         effects.append(Effect("elected", f"b{heirs[0]}", "moved"))
         state = install(model, state, heirs[0], effects)

@@ -260,6 +260,11 @@ def with_replica(state: State, broker: int, replica: Replica) -> tuple[Replica, 
     return (*replicas[:broker], replica, *replicas[broker + 1 :])
 
 
+def put(state: State, broker: int, replica: Replica) -> State:
+    """The state with another replica. (A third of the price of `_replace`, and most steps do it.)"""
+    return State(with_replica(state, broker, replica), *state[1:])
+
+
 def presumes_leadership(state: State, broker: int) -> bool:
     """It believes itself the leader, rightly or not, and so takes writes and answers fetches."""
     replica = state.replicas[broker]

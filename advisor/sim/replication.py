@@ -14,6 +14,7 @@ from .partition_state import (
     in_office,
     members,
     presumes_leadership,
+    put,
     with_replica,
 )
 from .truncation import truncation_offset
@@ -135,7 +136,7 @@ def produce(model: Model, state: State, event: Event) -> Outcome:
         state = state._replace(acked=state.acked | 1 << record)
         effects.append(Effect("acked", name))
     leader = leader._replace(log=(*leader.log, (leader.epoch, record)))
-    state = state._replace(replicas=with_replica(state, broker, leader))
+    state = put(state, broker, leader)
     return raise_hw(model, state, broker, effects), tuple(effects)
 
 
@@ -148,15 +149,13 @@ def fetch(model: Model, state: State, broker: int) -> Outcome:
         if len(behind.log) > len(ahead.log):
             # OFFSET_OUT_OF_RANGE: the leader's log is shorter, the follower cuts its own to it.
             cut = behind._replace(log=behind.log[: len(ahead.log)], hw=min(behind.hw, len(ahead.log)))
-            return state._replace(replicas=with_replica(state, broker, cut)), (
-                Effect("truncated", f"b{broker}", f"to {len(ahead.log)}"),
-            )
+            return put(state, broker, cut), (Effect("truncated", f"b{broker}", f"to {len(ahead.log)}"),)
         state = hear(model, state, leader, broker, len(behind.log), effects)
         ahead = state.replicas[leader]
         # The answer carries the high watermark as this very request left it (S1).
         answer = Answer(ahead.log[len(behind.log) :], ahead.hw)
         behind = state.replicas[broker]._replace(answer=answer)
-        return state._replace(replicas=with_replica(state, broker, behind)), tuple(effects)
+        return put(state, broker, behind), tuple(effects)
     if not model.follows and behind.epoch != ahead.epoch:
         end = truncation_offset(model.policy.truncation, behind.log, behind.hw, ahead.log, ahead.epoch)
         if end < len(behind.log):
@@ -165,7 +164,7 @@ def fetch(model: Model, state: State, broker: int) -> Outcome:
     log = behind.log + ahead.log[len(behind.log) :]
     # One round behind: the high watermark that this fetch raises is heard with the next one.
     hw = min(ahead.hw, len(log)) if model.hw_kept else 0
-    state = state._replace(replicas=with_replica(state, broker, behind._replace(log=log, hw=hw)))
+    state = put(state, broker, behind._replace(log=log, hw=hw))
     return hear(model, state, leader, broker, len(ahead.log), effects), tuple(effects)
 
 
@@ -176,7 +175,7 @@ def write(model: Model, state: State, broker: int) -> Outcome:
     assert answer is not None, "enabled() offers a write only with an answer on its way"
     log = replica.log + answer.entries
     replica = replica._replace(log=log, hw=max(replica.hw, min(answer.hw, len(log))), answer=None)
-    return state._replace(replicas=with_replica(state, broker, replica)), ()
+    return put(state, broker, replica), ()
 
 
 def hear(model: Model, state: State, leader: int, follower: int, offset: int, effects: list[Effect]) -> State:
@@ -184,7 +183,7 @@ def hear(model: Model, state: State, leader: int, follower: int, offset: int, ef
     ahead = state.replicas[leader]
     remote = (*ahead.remote[:follower], offset, *ahead.remote[follower + 1 :])
     ahead = ahead._replace(remote=remote)
-    state = state._replace(replicas=with_replica(state, leader, ahead))
+    state = put(state, leader, ahead)
     if not ahead.isr >> follower & 1 and leader == in_office(state):
         state = _join(model, state, leader, follower, offset, effects)
     return raise_hw(model, state, leader, effects)
@@ -213,13 +212,15 @@ def raise_hw(model: Model, state: State, broker: int, effects: list[Effect]) -> 
     """Partition.maybeIncrementLeaderHW: the least LEO over the ISR, tried on taking office, on an append,
     on a fetch and when a replica leaves the ISR. It never falls while a leader is in office."""
     leader = state.replicas[broker]
+    end = len(leader.log)
+    if end <= leader.hw:
+        return state
     waits_for = leader.isr
     if broker == state.leader and leader.epoch == state.epoch:
         # The maximal ISR (KIP-497): a proposed member counts at once, a proposed leaver still counts.
         waits_for |= state.proposed | state.near
     if model.policy.hw_waits_for_min_isr and leader.isr.bit_count() < model.min_isr:
         return state
-    end = len(leader.log)
     for follower in members(waits_for):
         if follower != broker and leader.remote[follower] < end:
             end = leader.remote[follower]
@@ -249,7 +250,7 @@ def follow(model: Model, state: State, broker: int, epoch: int) -> Outcome:
     end = truncation_offset(model.policy.truncation, replica.log, replica.hw, ahead.log, ahead.epoch)
     effects = (Effect("truncated", f"b{broker}", f"to {end}"),) if end < len(replica.log) else ()
     seated = _seated(replica, replica.log[:end], epoch)
-    return state._replace(replicas=with_replica(state, broker, seated)), effects
+    return put(state, broker, seated), effects
 
 
 def _seated(replica: Replica, log: tuple[tuple[int, int], ...], epoch: int) -> Replica:
@@ -275,7 +276,7 @@ def take_office(model: Model, state: State, broker: int, epoch: int, effects: li
         remote=(UNKNOWN,) * model.policy.replicas,
         answer=None,
     )
-    return raise_hw(model, state._replace(replicas=with_replica(state, broker, replica)), broker, effects)
+    return raise_hw(model, put(state, broker, replica), broker, effects)
 
 
 def _names(mask: int) -> str:
