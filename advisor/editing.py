@@ -15,7 +15,7 @@ from .edits import CannotEdit, EditStep
 from .engine import Audit, Options, Root
 from .files import Unreadable
 from .fingerprint import fingerprint
-from .model import Change, Document, Finding, Fix, Location, Setting, Unknown, members_of
+from .model import Change, Document, Finding, Fix, Location, Secret, Setting, Unknown, members_of
 from .registry import function
 from .workcopy import WorkCopy
 
@@ -331,6 +331,8 @@ def _step(was: Document, now: Document, change: Change) -> tuple[EditStep, str] 
         raise CannotEdit(f"a fix before it sets {change.key} = {value}")
     if written is None or written.origin.at is None:
         return EditStep("add", change.key, wanted), now.file
+    if isinstance(written.value, Secret):
+        raise CannotEdit(f"{written.key} is a secret", *_place(written))
     if isinstance(written.value, Unknown):
         template = written.value.template.strip()
         raise CannotEdit(f"{written.key} is filled in elsewhere ({template})", *_place(written))

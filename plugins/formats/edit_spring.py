@@ -98,9 +98,9 @@ def _edit_properties(source: Source, document: Document, step: EditStep) -> str:
 def _part(text: str, found: list[edit_properties.Row], line: int | None) -> list[edit_properties.Row]:
     """The entries between the dividers around `line`."""
     at = next((row.start for row in found if row.line == line), 0)
-    bounds = [0, *(divider.start() for divider in _DIVIDER.finditer(text)), len(text)]
-    end = next(bound for bound in bounds[1:] if at <= bound)
-    begin = max(bound for bound in bounds if (bound <= at and bound != end) or bound == 0)
+    dividers = [divider.start() for divider in _DIVIDER.finditer(text)]
+    begin = max((place for place in dividers if place < at), default=0)
+    end = min((place for place in dividers if place > at), default=len(text))
     return [row for row in found if begin <= row.start < end]
 
 
