@@ -110,3 +110,26 @@ def test_rule_has_a_failing_and_a_passing_case(rule):
     cases = ROOT / "tests/rules" / f"{rule.code}-{rule.name}"
     has_files = {path.name.partition("-")[0] for path in cases.glob("*-*")} if cases.is_dir() else set()
     assert rule.examples or has_files >= {"fail", "pass"}
+
+
+def test_readme_shows_what_the_command_prints():
+    done = run("advisor", "audit", "samples/quickstart")
+    assert done.returncode == 1
+    block = (ROOT / "README.md").read_text().split("```")[1].strip()
+    shown = block.removesuffix("...").rstrip()
+    assert done.stdout.startswith(shown + "\n")
+
+
+def test_ci_runs_the_test_command_of_the_readme():
+    (command,) = re.findall(r"^    (.*-m pytest)$", (ROOT / "README.md").read_text(), re.M)
+    assert command in (ROOT / ".ci/run").read_text()
+
+
+def test_verdicts_are_named_by_the_simulator_that_gave_them():
+    """A change of the simulator or of decode must raise SIM_VERSION, or users keep verdicts of the old one."""
+    from advisor.verdicts import SIM_DIGEST, sources_digest
+
+    assert sources_digest() == SIM_DIGEST, (
+        "sim/ or decode.py changed: raise SIM_VERSION in advisor/verdicts.py and put the digest that "
+        "`python -m advisor.verdicts` prints beside it"
+    )

@@ -88,6 +88,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="a plugin of your own, Python (repeatable)",
     )
+    add("--runs", action="store_true", help="show the runs behind notes too")
     add("--no-link", action="store_true", help="judge each file alone")
     add("--show-effective", action="store_true", help="print the values in force and where each comes from")
     add("--no-cache", action="store_true", help="neither read nor write the cache")
@@ -123,9 +124,9 @@ def run(args: argparse.Namespace) -> int:
     result = audit(options, _progress())
     outputs = [_output(item, result) for item in args.report]
     report = build_report(result, args.show_effective)
-    sys.stdout.write(_render(args.format, result, report))
+    sys.stdout.write(_render(args.format, result, report, args.runs))
     for name, path in outputs:
-        _write(path, _render(name, result, report))
+        _write(path, _render(name, result, report, args.runs))
     problems = _problems(result, args.hook)
     for line in (*result.notes, *result.scope.locked, *problems):
         say(line)
@@ -165,10 +166,10 @@ def _reporter(name: str, result: Audit) -> str:
     return spec.render
 
 
-def _render(name: str, result: Audit, report: dict[str, Any]) -> str:
+def _render(name: str, result: Audit, report: dict[str, Any], runs: bool) -> str:
     from ..registry import function
 
-    return str(function(_reporter(name, result))(report, {}))
+    return str(function(_reporter(name, result))(report, {"runs": runs}))
 
 
 def _write(path: str, text: str) -> None:

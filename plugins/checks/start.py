@@ -167,6 +167,8 @@ class _Look:
         # The application's code may set what a client's file lacks.
         absent = setting is None and self.document.component != "broker" and kind == "security"
         severity = "note" if absent else None
+        if kind == "required" and self.document.component == "broker":
+            severity = "error"  # a broker reads this file and nothing else
         yield self._hit(kind, reason.keys, detail)._replace(fixes=fixes, severity=severity)
 
     def _can_tell(self, reason: Reason) -> bool:

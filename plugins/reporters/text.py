@@ -15,7 +15,7 @@ def render(report: Mapping[str, Any], options: Mapping[str, Any]) -> str:
     for finding in report["findings"]:
         if finding["suppressed"] is None:
             lines.append("")
-            lines += _finding(finding)
+            lines += _finding(finding, finding["severity"] != "note" or bool(options.get("runs")))
     if "effective" in report:
         lines += _effective(report["effective"])
     lines += ["", _summary(report)]
@@ -56,7 +56,7 @@ def _skipped(report: Mapping[str, Any]) -> Iterator[str]:
             yield plain(f"  {file['status']} {file['file']}: {file['reason']}")
 
 
-def _finding(finding: Mapping[str, Any]) -> Iterator[str]:
+def _finding(finding: Mapping[str, Any], with_run: bool) -> Iterator[str]:
     at = finding["locations"][0]
     place = at["file"] if at["line"] is None else f"{at['file']}:{at['line']}"
     yield plain(f"{place}: {finding['severity']} {finding['code']} {finding['name']}")
@@ -64,7 +64,7 @@ def _finding(finding: Mapping[str, Any]) -> Iterator[str]:
     for other in finding["locations"][1:]:
         where = other["file"] if other["line"] is None else f"{other['file']}:{other['line']}"
         yield plain(f"    with {where}")
-    if finding["evidence"]["trace"]:
+    if finding["evidence"]["trace"] and with_run:
         yield plain(f"    the shortest run found (faults: {finding['evidence']['numbers']['spent']}):")
         for line in trace_table(finding["evidence"]["trace"]):
             yield plain(f"      {line.strip()}")
