@@ -61,7 +61,9 @@ def acked_records_survive(
     if bounds is None:
         policy, budget, note = scaled(policy, budget)
         old = policy.truncation == "high-watermark"
-        bounds = Bounds(policy.replicas, records=1, elections=2, follower_hw=old, note=note)
+        # A roll moves the leadership with every broker it restarts, at the worst.
+        elections = max(2, policy.replicas * budget.get("roll", 0))
+        bounds = Bounds(policy.replicas, 1, elections, follower_hw=old, note=note)
     witnesses: dict[str, Witness] = {"a record is acknowledged": _acked}
     _add_fault_witnesses(witnesses, policy, budget)
     return _search(
@@ -189,6 +191,8 @@ def _search(
 ) -> Verdict:
     """Explore, and put the outcome into words. `allowed` leaves out events that cannot matter, `pursued`
     states from which the guarantee cannot break; `last` is what a client tries at the end of a broken run."""
+    if "rack_lost" in budget and len(policy.racks) != policy.replicas:
+        return Unknown("the racks of the replicas are not known", ("racks",))
     model, first = start(policy, bounds, budget)
 
     def successors(state: State) -> Iterator[tuple[Event, tuple[Effect, ...], State]]:
@@ -213,9 +217,8 @@ def _search(
         reason = _in_steps(trace, found.reason or "")
         return Broken(guarantee, trace, spent(trace, policy.replicas), found.states, bounds, reason)
     if found.stopped is not None:
-        return Unknown(
-            f"no run found among the first {found.stopped} within {bounds.text()}", (), bounds, found.states
-        )
+        among = "in the time given" if found.stopped == "time" else f"among the first {found.stopped}"
+        return Unknown(f"no run found {among}, within {bounds.text()}", (), bounds, found.states)
     missing = [name for name in witnesses if name not in found.witnessed]
     if missing:
         return Unknown(f"never seen within {bounds.text()}: {'; '.join(missing)}", (), bounds, found.states)
@@ -252,8 +255,8 @@ def scaled(policy: Policy, budget: Counts) -> tuple[Policy, dict[str, int], str]
     as many are left by the faults; and if a replica may lack an acknowledged record, so may one of the three.
     """
     surplus = policy.replicas - REPLICAS_SEARCHED
-    if surplus <= 0:
-        return policy, dict(budget), ""
+    if surplus <= 0 or "rack_lost" in budget:
+        return policy, dict(budget), ""  # which replicas share a rack does not scale
     minimum = policy.effective_min_isr
     if minimum > policy.replicas:  # before 3.7: every write refused, at any size
         less, smaller = 0, REPLICAS_SEARCHED + 1

@@ -236,6 +236,7 @@ def test_the_budget_of_states_ends_in_unknown() -> None:
 def test_a_deadline_ends_in_unknown() -> None:
     verdict = ask("acked-records-survive", Policy(min_isr=2), {}, {"broker_crash": 1}, expired=lambda: True)
     assert verdict.verdict == "unknown"
+    assert "in the time given" in verdict.text()
 
 
 @some
