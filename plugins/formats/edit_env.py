@@ -15,6 +15,8 @@ from advisor.api import (
     spliced,
 )
 
+from .images import classify
+
 _ROW = re.compile(r"[ \t]*(?:export[ \t]+)?([A-Za-z_][\w.\-]*)([ \t]*=[ \t]*)(.*)")
 _PREFIXES = ("KAFKA_CFG_", "KAFKA_", "CONNECT_")
 
@@ -33,10 +35,13 @@ def stands_for(name: str, key: str) -> bool:
 
 
 def variable_for(key: str, component: str, names: list[str], image: str) -> str:
-    """How this image spells a setting: a prefix, capitals, `_` for a dot."""
+    """How this image spells a setting: a prefix, capitals, `_` for a dot. An image that is not known is told
+    by the variables it has."""
+    known = classify(image) if image else None
+    bitnami = any(name.startswith("KAFKA_CFG_") for name in names)
     if component == "connect":
         prefix = "CONNECT_"
-    elif any(name.startswith("KAFKA_CFG_") for name in names) or "bitnami" in image:
+    elif known.family == "bitnami" if known is not None else bitnami:
         prefix = "KAFKA_CFG_"
     else:
         prefix = "KAFKA_"

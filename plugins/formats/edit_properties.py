@@ -90,7 +90,10 @@ def edit(source: Source, document: Document, step: EditStep) -> str:
     found = rows(text)
     if step.action == "add":
         return spliced(text, added(text, found, step.key, escaped_key(step.key), step.value))
-    return changed(text, row_at(found, step), step, escaped_key(step.value))
+    row = row_at(found, step)
+    if row.key != step.key:
+        raise CannotEdit(f"{step.key} is not written as an entry of a properties file", step.line)
+    return changed(text, row, step, escaped_key(step.value))
 
 
 def changed(text: str, row: Row, step: EditStep, new_name: str) -> str:

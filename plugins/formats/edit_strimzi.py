@@ -40,14 +40,16 @@ def edit(source: Source, document: Document, step: EditStep) -> str:
 
 
 def _written(roots: list[Spot], step: EditStep) -> Iterator[tuple[Spot, Spot, Spot]]:
-    """The pair of that key on that line. A field of the resource has a name of its own, but a line too."""
+    """The pair of that key on that line. A field of the resource has a name of its own, but a line too; and
+    MirrorMaker's keys get a prefix that is not written."""
     here = [
         (mapping, key, value)
         for mapping in mappings(roots)
         for key, value in mapping.pairs
-        if step.line in (key.line, value.line) and key.kind == "scalar"
+        if key.line == step.line or (value.kind == "scalar" and value.line == step.line)
     ]
     yield from (pair for pair in here if pair[1].value == step.key)
+    yield from (pair for pair in here if pair[1].value and step.key.endswith("." + pair[1].value))
     if len(here) == 1 and here[0][2].kind == "scalar":
         yield here[0]
 

@@ -82,7 +82,7 @@ def hit(check, document, key, value):
         if setting.key == key and setting.value != value:
             at = setting.origin.at
             change = Change(document.component, key, setting.value, value, at.file, at.line, "set")
-            yield Hit(check, at, (key,), {}, fixes=(Fix((change,)),))
+            yield Hit(at, (key,), {}, fixes=(Fix((change,)),), check=check)
 
 def slow(document, context):
     return hit("slow", document, "linger.ms", "100") if document.component == "producer" else ()
@@ -94,7 +94,7 @@ def stubborn(document, context):
     if document.component == "producer":
         at = Location(document.file, 4)
         change = Change("producer", "client.id", None, "x", document.file, None, "add")
-        yield Hit("stubborn", at, ("client.id",), {}, fixes=(Fix((change,)),))
+        yield Hit(at, ("client.id",), {}, fixes=(Fix((change,)),), check="stubborn")
 
 def harmful(document, context):
     return hit("harmful", document, "acks", "7") if document.component == "producer" else ()
