@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from .model import Secret
 from .reading import is_secret_key, value_of
 
 CONTEXT = 3
@@ -17,6 +18,7 @@ _PAIR = re.compile(r"([A-Za-z_][\w.\-]*)[\"']?[ \t]*[=:][ \t]*(?=\S)")
 # A key over nested lines: what is below it belongs to it.
 _PARENT = re.compile(r"[ \t]*(?:- )?[\"']?([A-Za-z_][\w.\-]*)[\"']?[ \t]*:[ \t]*[|>&]?[\w+-]*[ \t]*$")
 _REFERENCE = re.compile(r"[\"']?\$\{?\w+\}?[\"']?[ \t]*[,}\]]?[ \t]*(?:#.*)?$")
+_NAMED = re.compile(r"\$\{\w+\}|\$\w+")
 _LINES_MAX = 500
 
 
@@ -50,7 +52,7 @@ def _secret_start(line: str) -> int | None:
         secret = is_secret_key(key) or is_secret_key(key.lower().replace("_", "."))
         if secret and not _REFERENCE.match(line, pair.end()):
             return pair.end()
-    if type(value_of("", line)).__name__ == "Secret":
+    if isinstance(value_of("", _NAMED.sub("", line)), Secret):
         return _value_start(line)
     return None
 

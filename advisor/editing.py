@@ -147,22 +147,37 @@ class _Bench:
         return made, left
 
     def _make_all(self, findings: Iterable[Found]) -> tuple[list[Found], list[Left]]:
+        """Each fix that can be made; those that cannot are tried again while others are made: a value that
+        two settings share by an anchor can be changed once they no longer do."""
         made: list[Found] = []
         left: list[Left] = []
-        for pair in findings:
-            texts = self._texts()
-            shown = _displayed(pair)
-            try:
-                files = self._make(*pair)
-            except CannotEdit as error:
-                self._restore(texts)
-                at = None if error.file is None else Location(pair[0].prefix + error.file, error.line)
-                left.append(Left(shown, error.message, at))
-                continue
-            made.append(pair)
-            for file in files:
-                self.reasons.setdefault(file, []).append(shown)
+        waiting = list(findings)
+        while waiting:
+            left, refused = [], []
+            for pair in waiting:
+                reason = self._made(pair)
+                if reason is not None:
+                    left.append(reason)
+                    refused.append(pair)
+                else:
+                    made.append(pair)
+            if len(refused) == len(waiting):
+                break
+            waiting = refused
         return made, left
+
+    def _made(self, pair: Found) -> Left | None:
+        texts = self._texts()
+        shown = _displayed(pair)
+        try:
+            files = self._make(*pair)
+        except CannotEdit as error:
+            self._restore(texts)
+            at = None if error.file is None else Location(pair[0].prefix + error.file, error.line)
+            return Left(shown, error.message, at)
+        for file in files:
+            self.reasons.setdefault(file, []).append(shown)
+        return None
 
     def _trouble(self, made: Sequence[Found], again: bool = True) -> str | None:
         """Why the copy is not better than the files: what stays, what is new. None if it is better. Not

@@ -209,16 +209,19 @@ def _moved(text: str, roots: list[Spot], pair: _Pair, name: str) -> str:
         target = (*target[:place], ".".join(target[place:]))
     if _same(pair.path[:-1], target[:-1]) and "." not in pair.key.value:
         return spliced(text, renamed(pair.key, target[-1]))
-    if pair.mapping.flow or pair.value.kind not in ("scalar", "alias") or pair.value.style in ("|", ">"):
+    if pair.value.kind not in ("scalar", "alias") or pair.value.style in ("|", ">"):
         raise CannotEdit(f"{pair.name} is not on a line of its own", pair.key.line)
     end = tail(text, pair.value)
-    value = text[pair.value.start : line_end(text, end)]
-    if "\n" in value or text[line_start(text, pair.key.start) : pair.key.start].strip():
+    value = text[pair.value.start : end if pair.mapping.flow else line_end(text, end)]
+    if "\n" in value:
         raise CannotEdit(f"{pair.name} is not on a line of its own", pair.key.line)
     root = next(one for one in roots if any(found.key is pair.key for found in _pairs(one)))
     gone = removed(text, pair.mapping, pair.key, pair.value)
     splice = _added(text, root, target, value)
-    if gone.start <= splice.start <= gone.end:
+    if pair.mapping.flow:
+        if len(pair.mapping.pairs) == 1 and splice.start == end:
+            return spliced(text, Splice(pair.key.start, end, splice.new.lstrip(", \r\n")))
+    elif gone.start <= splice.start <= gone.end:
         # The new lines come where the old one stood.
         start = line_start(text, pair.key.start)
         return spliced(text, Splice(start, splice.end, splice.new.lstrip("\r\n")))

@@ -174,3 +174,37 @@ def test_a_value_given_by_set_is_not_mended_in_a_file(tmp_path):
     code, diff, told = run(repo, "--set", "producer.acks=1", ".")
     assert (code, diff) == (1, ""), told
     assert "left: " in told
+
+
+DEPLOYED = """
+from advisor.api import Change, CheckSpec, Fix, Hit, Location, hookimpl
+
+@hookimpl
+def advisor_checks():
+    return [CheckSpec("brokers", f"{__name__}:brokers", "deployment")]
+
+def brokers(deployment, context):
+    for broker in deployment.cluster:
+        if not any(setting.key == "min.insync.replicas" for setting in broker.settings):
+            change = Change("broker", "min.insync.replicas", None, "2", broker.file, None, "add")
+            at, fix = Location(broker.file, 1), Fix((change,))
+            yield Hit(at, ("min.insync.replicas",), {}, fixes=(fix,), check="brokers")
+            return
+"""
+
+
+def test_a_brokers_fix_is_made_on_every_broker(own, tmp_path):
+    words = own(brokers="error")
+    words[1] = tmp_path / "own_deployed.py"
+    words[1].write_text(DEPLOYED)
+    service = (
+        "  kafka-{0}:\n    image: apache/kafka:4.1.0\n    environment:\n      KAFKA_NODE_ID: {0}\n"
+        "      KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka-{0}:9092\n"
+    )
+    compose = "services:\n" + "".join(service.format(number) for number in (1, 2, 3))
+    producer = PRODUCER.format(acks="all").replace("kafka:9092", "kafka-1:9092,kafka-2:9092,kafka-3:9092")
+    repo = place(tmp_path / "repo", {"docker-compose.yml": compose, "producer.properties": producer})
+    code, _, told = run(repo, "--write", *words, ".")
+    assert code == 0, told
+    after = (repo / "docker-compose.yml").read_text()
+    assert after == compose.replace(":9092\n", ":9092\n      KAFKA_MIN_INSYNC_REPLICAS: 2\n")

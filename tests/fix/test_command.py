@@ -167,3 +167,24 @@ def test_help_shows_the_pipe(advisor):
     done = advisor("fix", "--help")
     assert done.returncode == 0
     assert "kafka-advisor fix . | git apply" in done.stdout
+
+
+def test_projects_side_by_side(tmp_path):
+    files = {
+        "producer.properties": PRODUCER.format(acks=1),
+        "topic-orders.properties": TOPIC,
+        "kafka-advisor.toml": "",
+    }
+    place(tmp_path / "shop", files)
+    place(tmp_path / "bank", files)
+    _, diff, _ = fix(tmp_path, ".")
+    assert "--- a/bank/producer.properties\n" in diff
+    assert "# shop/producer.properties:4: error KA101" in diff
+    assert applied([needs("git"), "apply"], tmp_path, diff).returncode == 0
+    assert fix(tmp_path, ".") == (0, "", "")
+
+
+def test_each_file_alone(lossy):
+    code, diff, _ = fix(lossy, "--no-link", "--select", "KA3", "app/producer.properties")
+    assert code == 1
+    assert "+acks=all" in diff

@@ -80,8 +80,8 @@ def test_every_setting(path):
         now = settings_of(load(source(path, after)).documents)
         assert now[place][one.key] == value
         for old, new in zip(before, now, strict=True):
-            assert {key: new.get(key) for key in old if key != one.key} == {
-                key: old[key] for key in old if key != one.key
-            }
+            # What has the same value may be an alias of it: `fix` finds that out and leaves both.
+            others = [key for key in old if key != one.key and old[key] != one.value]
+            assert [new.get(key) for key in others] == [old[key] for key in others]
         lines = set(text.splitlines()) - set(after.splitlines())
         assert len(lines) <= 1 or "\\" in text, "one line changes"
