@@ -312,7 +312,7 @@ def stated_fact(short: str, value: str) -> Fact:
         hint = f"did you mean {near}?" if near else f"there is {', '.join(FACT_NAMES)}"
         raise UsageError(f"--set fact.{short}: no such fact; {hint}")
     if short in COUNTED and not (value.isdigit() and int(value) > 0):
-        raise UsageError(f"--set fact.{short}: a whole number above 0 is expected")
+        raise UsageError(f"--set fact.{short}: must be a number, 1 or more")
     return Fact(_fact_name(short), value, Origin("set", None, "--set"))
 
 

@@ -41,7 +41,9 @@ def samples(tmp_path):
 
 def needs(program: str) -> str:
     """The program's path; without it a test is skipped here and fails in CI."""
-    found = shutil.which(program)
+    # Programs of this very environment count, whether or not it is activated.
+    beside = Path(sys.executable).parent / program
+    found = str(beside) if beside.exists() else shutil.which(program)
     if found is None:
         if os.environ.get("CI") == "true":
             pytest.fail(f"{program} is missing, and CI must have it")

@@ -126,7 +126,7 @@ def test_ci_runs_the_test_command_of_the_readme():
 
 
 def test_verdicts_are_named_by_the_simulator_that_gave_them():
-    """A change of the simulator or of decode must raise SIM_VERSION, or users keep verdicts of the old one."""
+    """A change of the simulator or of decode raises SIM_VERSION, or users keep verdicts of the old one."""
     from advisor.verdicts import SIM_DIGEST, sources_digest
 
     assert sources_digest() == SIM_DIGEST, (

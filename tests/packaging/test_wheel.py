@@ -71,7 +71,7 @@ def test_installed_command_audits_a_sample(environment, samples, tmp_path):
     cache = {"KAFKA_ADVISOR_CACHE": str(tmp_path / "cache")}
     done = run(environment.command, "audit", sample, cwd=tmp_path, **cache)
     assert done.returncode == 1, done.stdout + done.stderr
-    assert "producer.properties:6: error KA010 conflicting-settings" in done.stdout
+    assert "producer.properties:5: error KA101 acked-record-loss" in done.stdout
     assert "rule-crashed" not in done.stdout
     assert done.stderr == ""
 
