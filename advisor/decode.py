@@ -13,7 +13,7 @@ from .catalog import Version, librdkafka, resolve_version
 from .effective import client_layers, deployment_layers, effective
 from .model import Deployment, Document, Fact, Origin, Setting
 from .sim.partition_state import Policy
-from .sim.producer import ProducerPolicy
+from .sim.producer_policy import ProducerPolicy
 
 COMBINATIONS_MAX = 64
 

@@ -1,27 +1,50 @@
 """The simulator: replication as transition rules, and a search for the run that breaks a guarantee.
 
 It knows no configuration keys, no files, no clock and no chance, and imports nothing of the rest of the
-package. `ask` is the way in; `start` and `run` drive a given list of events.
+package. `ask` is the way in; `start` and `run` drive a given list of events. Names are found on first use:
+a verdict that is known already needs no model.
 """
 
-from .partition import NotEnabled as NotEnabled
-from .partition import enabled as enabled
-from .partition import run as run
-from .partition import step as step
-from .partition_state import Event as Event
-from .partition_state import Policy as Policy
-from .partition_state import start as start
-from .questions import QUESTIONS as QUESTIONS
-from .questions import ask as ask
-from .tolerance import Headline as Headline
-from .tolerance import Tolerance as Tolerance
-from .tolerance import headline as headline
-from .tolerance import tolerance as tolerance
-from .verdict import Bounds as Bounds
-from .verdict import Broken as Broken
-from .verdict import Holds as Holds
-from .verdict import Step as Step
-from .verdict import Trace as Trace
-from .verdict import Unknown as Unknown
-from .verdict import Verdict as Verdict
-from .verdict import table as table
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .partition import NotEnabled as NotEnabled
+    from .partition import enabled as enabled
+    from .partition import run as run
+    from .partition import step as step
+    from .partition_state import Event as Event
+    from .partition_state import Policy as Policy
+    from .partition_state import start as start
+    from .questions import QUESTIONS as QUESTIONS
+    from .questions import ask as ask
+    from .tolerance import Headline as Headline
+    from .tolerance import Tolerance as Tolerance
+    from .tolerance import headline as headline
+    from .tolerance import tolerance as tolerance
+    from .verdict import Bounds as Bounds
+    from .verdict import Broken as Broken
+    from .verdict import Holds as Holds
+    from .verdict import Step as Step
+    from .verdict import Trace as Trace
+    from .verdict import Unknown as Unknown
+    from .verdict import Verdict as Verdict
+    from .verdict import table as table
+
+_HOMES = {
+    "partition": ("NotEnabled", "enabled", "run", "step"),
+    "partition_state": ("Event", "Policy", "start"),
+    "questions": ("QUESTIONS", "ask"),
+    "tolerance": ("Headline", "Tolerance", "headline", "tolerance"),
+    "verdict": ("Bounds", "Broken", "Holds", "Step", "Trace", "Unknown", "Verdict", "table"),
+}
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    module = _HOME_OF.get(name)
+    if module is None:
+        raise AttributeError(f"advisor.sim has no name {name!r}")
+    value = getattr(import_module(f"{__name__}.{module}"), name)
+    globals()[name] = value
+    return value

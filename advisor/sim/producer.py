@@ -11,19 +11,20 @@ and
                 answer brings its log level; so a record is committed by the second fetch after it
     answer r0   the answer of the oldest request of the connection reaches the producer
 
-Mechanisms, with where Kafka has them: - A connection is a line: requests are handled and answered in its
-order, and with acks=all the next request is
-  not handled before the one in front is answered (KafkaChannel's muting; seen on 2.8, 3.9 and 4.3). - A
-  lost request or answer is a broken connection: every request on it ends with an error, oldest first
-  (NetworkClient); those already handled stay in the log. - Retries (Sender.completeBatch,
-  RecordAccumulator.reenqueue): the Java client puts each failed batch at the head of the queue, so several
-  failing together come out reversed; with idempotence it inserts by sequence, and while a retry is due only
-  the batch with the lowest sequence may be sent. librdkafka re-inserts by message id always, and with
-  idempotence waits until nothing is in flight before it retries. librdkafka does not count a retry after
-  "not leader", as nothing can have been stored (rd_kafka_handle_Produce_error). - acks=0: success is
-  reported at the send; there is no answer and no retry. - Idempotence: sequences.py. The producer is taken
-  to have written to the partition before, so the leader knows it; a leader that has never heard of a
-  producer takes any sequence for the first one.
+Mechanisms, with where Kafka has them:
+
+- A connection is a line: requests are handled and answered in its order, and with acks=all the next request
+  is not handled before the one in front is answered (KafkaChannel's muting; seen on 2.8, 3.9 and 4.3).
+- A lost request or answer is a broken connection: every request on it ends with an error, oldest first
+  (NetworkClient); those already handled stay in the log.
+- Retries (Sender.completeBatch, RecordAccumulator.reenqueue): the Java client puts each failed batch at the
+  head of the queue, so several failing together come out reversed; with idempotence it inserts by sequence,
+  and while a retry is due only the batch with the lowest sequence may be sent. librdkafka re-inserts by
+  message id always, and with idempotence waits until nothing is in flight before it retries. librdkafka
+  does not count a retry after "not leader", as nothing can have been stored (rd_kafka_handle_Produce_error).
+- acks=0: success is reported at the send; there is no answer and no retry.
+- Idempotence: sequences.py. The producer is taken to have written to the partition before, so the leader
+  knows it; a leader that has never heard of a producer takes any sequence for the first one.
 
 Left out: delivery and request timeouts (a clock's matter), batches split because they were too large, and
 errors after the append (NOT_ENOUGH_REPLICAS_AFTER_APPEND acts like a lost answer).
@@ -32,54 +33,12 @@ errors after the append (NOT_ENOUGH_REPLICAS_AFTER_APPEND acts like a lost answe
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from .producer_policy import ProducerPolicy as ProducerPolicy
 from .sequences import FENCED, OUT_OF_ORDER, STORED, Numbered, ProducerState, judge, remember
 
-IN_FLIGHT_SEARCHED = 2
 FAULTS = ("lost_request", "lost_response", "retriable_error", "leader_move", "producer_crash")
-FAMILIES = ("java", "librdkafka")
-
-
-@dataclass(frozen=True, slots=True)
-class ProducerPolicy:
-    """How a producer behaves, in the simulator's own words.
-
-    client_family  whose retry queue it is: "java" or "librdkafka" acks           who must hold a record
-    before it is acknowledged: "0" nobody, "1" the leader, "all" the ISR idempotence    batches carry
-    producer id, epoch and sequence; needs acks "all", a retry, at most 5 in flight in_flight      requests
-    that may be unanswered on one connection retries        how often a batch is sent again; None: for as
-    long as it takes named          the producer has an identity that outlives its process (a transactional
-    id): an instance that takes
-                   over raises the producer epoch, and requests of the old one are fenced
-    """
-
-    client_family: str = "java"
-    acks: str = "all"
-    idempotence: bool = True
-    in_flight: int = 5
-    retries: int | None = None
-    named: bool = False
-
-    def __post_init__(self) -> None:
-        if self.client_family not in FAMILIES:
-            raise ValueError(f"no such client family: {self.client_family!r}")
-        if self.acks not in ("0", "1", "all"):
-            raise ValueError(f'acks is "0", "1" or "all", not {self.acks!r}')
-        if self.in_flight < 1:
-            raise ValueError("at least one request is in flight")
-        if self.idempotence and (self.acks != "all" or self.retries == 0 or self.in_flight > 5):
-            raise ValueError(
-                "no client starts with idempotence unless acks is all, retries > 0, in flight <= 5"
-            )
-
-    @property
-    def searched(self) -> ProducerPolicy:
-        """The policy the search sees: beyond two in flight and one retry nothing new happens in its
-        bounds."""
-        retries = self.retries if self.retries is not None and self.retries <= 1 else None
-        return replace(self, in_flight=min(self.in_flight, IN_FLIGHT_SEARCHED), retries=retries)
 
 
 class Request(NamedTuple):

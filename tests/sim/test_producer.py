@@ -235,10 +235,13 @@ POLICIES = st.one_of(
         idempotence=st.just(False),
         in_flight=st.sampled_from([1, 2, 5]),
         retries=st.sampled_from([0, 1, None]),
+        named=st.just(False),
     ),
     st.builds(
         ProducerPolicy,
         client_family=st.sampled_from(["java", "librdkafka"]),
+        acks=st.just("all"),
+        idempotence=st.just(True),
         in_flight=st.sampled_from([1, 5]),
         retries=st.sampled_from([1, None]),
         named=st.booleans(),
