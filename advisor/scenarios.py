@@ -156,15 +156,12 @@ def _policy(scenario: Scenario, decoded: Decoded) -> Any:
     given = dict(scenario.policy)
     if "racks" in given:
         given["racks"] = tuple(given["racks"])
-    fields = policy.__dataclass_fields__ if of_producer else policy._fields
     for name in given:
-        if name not in fields:
+        if name not in policy._fields:
             other = "producer" if of_producer else "replication"
             raise UsageError(f"{scenario.file}: policy.{name}: the {other} model has no such field")
     if of_producer:
-        from dataclasses import replace
-
-        return _at(f"{scenario.file}: policy: ", lambda: replace(policy, **given))
+        return _at(f"{scenario.file}: policy: ", lambda: type(policy)(**{**policy._asdict(), **given}))
     policy = policy._replace(**given)
     wanted = bool(policy.racks) or "rack_lost" in scenario.faults or "rack_lost" in scenario.environment
     if wanted and len(policy.racks) != policy.replicas:
