@@ -173,8 +173,10 @@ class _Bench:
             files = self._make(*pair)
         except CannotEdit as error:
             self._restore(texts)
-            at = None if error.file is None else Location(pair[0].prefix + error.file, error.line)
-            return Left(shown, error.message, at)
+            file = error.file or pair[1].at.file
+            if error.line is None and file == pair[1].at.file:
+                return Left(shown, error.message)
+            return Left(shown, error.message, Location(pair[0].prefix + file, error.line))
         for file in files:
             self.reasons.setdefault(file, []).append(shown)
         return None
@@ -217,7 +219,7 @@ class _Bench:
         for change in _with_renames(finding.fixes[0].changes):
             documents = list(self._documents(finding, change, root))
             if not documents:
-                raise CannotEdit(f"nothing in {change.file} is read as a {change.component} that has it")
+                raise CannotEdit(f"{change.file} has no place for {change.key} of a {change.component}")
             for document in documents:
                 files.add(self._change(root, document, change))
         return files
@@ -286,7 +288,7 @@ class _Bench:
         for one in record.documents if record is not None else ():
             if (one.component, one.name) == (document.component, document.name):
                 return one
-        raise CannotEdit(f"{document.file} is not read as it was")
+        raise CannotEdit("with it made, the file would be read differently", None, document.file)
 
 
 def _worst(findings: Iterable[Found]) -> dict[tuple[str, str, str], int]:
@@ -395,7 +397,7 @@ def _check(
         if [(one.component, one.name) for one in old_documents] != [
             (one.component, one.name) for one in new_documents
         ]:
-            raise CannotEdit("the file would be read differently", step.line)
+            raise CannotEdit("with it made, the file would be read differently", step.line)
         for old, new in zip(old_documents, new_documents, strict=True):
             was = {one.key: one.value for one in old.settings}
             became = {one.key: one.value for one in new.settings}

@@ -216,13 +216,22 @@ def _moved(text: str, roots: list[Spot], pair: _Pair, name: str) -> str:
     if "\n" in value:
         raise CannotEdit(f"{pair.name} is not on a line of its own", pair.key.line)
     root = next(one for one in roots if any(found.key is pair.key for found in _pairs(one)))
-    gone = removed(text, pair.mapping, pair.key, pair.value)
+    doomed = _emptied(root, pair, target)
+    gone = removed(text, doomed.mapping, doomed.key, doomed.value)
     splice = _added(text, root, target, value)
     if pair.mapping.flow:
         if len(pair.mapping.pairs) == 1 and splice.start == end:
             return spliced(text, Splice(pair.key.start, end, splice.new.lstrip(", \r\n")))
     elif gone.start <= splice.start <= gone.end:
         # The new lines come where the old one stood.
-        start = line_start(text, pair.key.start)
+        start = line_start(text, doomed.key.start)
         return spliced(text, Splice(start, splice.end, splice.new.lstrip("\r\n")))
     return spliced(text, gone, splice)
+
+
+def _emptied(root: Spot, pair: _Pair, target: tuple[str, ...]) -> _Pair:
+    """The pair, or the outermost mapping around it that would be left empty and is not on the new way."""
+    around = next((one for one in _pairs(root) if one.value is pair.mapping), None)
+    if around is None or len(pair.mapping.pairs) > 1 or _same(around.path, target[: len(around.path)]):
+        return pair
+    return _emptied(root, around, target)
