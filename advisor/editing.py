@@ -116,7 +116,9 @@ class _Bench:
         self.copy = WorkCopy(options, result, folder)
         self.formats = {spec.name: spec for spec in result.registry.formats}
         self.found: Sequence[Found] = self.copy.findings() if self.copy.is_wider else result.findings
-        self.before = _worst(self.found)
+        # A rule that was not asked for must not be broken by a fix either.
+        self.selected = bool(options.select)
+        self.before = _worst(self.copy.findings(every_rule=True) if self.selected else self.found)
         self.original: dict[str, bytes] = {}
         self.places: dict[str, tuple[Root, str]] = {}
         self.reasons: dict[str, list[Finding]] = {}
@@ -190,7 +192,9 @@ class _Bench:
         for pair in made:
             if _identity(pair) in now:
                 return f"with it made, {pair[1].code} {pair[1].name} would still be found"
-        for pair in self.found:
+        if not again:
+            return None
+        for pair in self.copy.findings(every_rule=True) if self.selected else self.found:
             finding, rank = pair[1], _RANK[pair[1].severity]
             if finding.suppressed is None and rank > 1 and self.before.get(_identity(pair), 0) < rank:
                 return f"with it made, {finding.code} {finding.name} would be new: {finding.message}"

@@ -126,8 +126,9 @@ class WorkCopy:
         except (Unreadable, ValueError):
             return None
 
-    def findings(self) -> list[tuple[Root, Finding]]:
-        return audit(self.options).findings
+    def findings(self, every_rule: bool = False) -> list[tuple[Root, Finding]]:
+        """Of the rules that were asked for, or of every rule that is not ignored."""
+        return audit(self.options._replace(select=()) if every_rule else self.options).findings
 
 
 def _place(path: str) -> str:

@@ -121,7 +121,7 @@ def own(tmp_path):
 
     def words(**rules):
         # A module of its own for each test.
-        plugin = tmp_path / f"own_{'_'.join(rules)}.py"
+        plugin = tmp_path / f"own_{abs(hash(tmp_path))}.py"
         plugin.write_text(PLUGIN)
         text = PACK + "".join(
             RULE.format(number=100 + number, name=name, severity=severity)
@@ -165,6 +165,15 @@ def test_a_fix_that_does_not_help_is_not_handed_over(own, tmp_path):
 def test_a_fix_that_brings_a_new_finding_is_not_handed_over(own, tmp_path):
     repo = place(tmp_path / "repo", {"producer.properties": PRODUCER.format(acks="all")})
     code, diff, told = run(repo, *own(harmful="error"), ".")
+    assert (code, diff) == (1, ""), told
+    assert "with it made, KA006 not-a-choice would be new" in told
+
+
+def test_a_rule_that_was_not_selected_is_spared_too(own, tmp_path):
+    repo = place(tmp_path / "repo", {"producer.properties": PRODUCER.format(acks="all")})
+    words = own(harmful="error")
+    words[words.index("--select") + 1] = "ZZ"
+    code, diff, told = run(repo, *words, ".")
     assert (code, diff) == (1, ""), told
     assert "with it made, KA006 not-a-choice would be new" in told
 
