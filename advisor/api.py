@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from .reading import setting as setting
     from .reading import value_of as value_of
     from .report.run import trace_table as trace_table
+    from .sim.partitioner import partition_for as partition_for
     from .syntax.properties import Entry as Entry
     from .syntax.properties import parse_properties as parse_properties
     from .syntax.units import meant as meant
@@ -86,6 +87,7 @@ _HOMES = {
     "Source Unknown Value",
     "reading": "is_secret_key is_template setting value_of",
     "report.run": "trace_table",
+    "sim.partitioner": "partition_for",
     "syntax.properties": "Entry parse_properties",
     "syntax.units": "meant spring_bytes spring_millis",
     "syntax.yamltree": "Node parse_yaml",

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from .catalog import Version, librdkafka, resolve_version
 from .effective import client_layers, deployment_layers, effective
 from .model import Deployment, Document, Fact, Origin, Setting
+from .racks import broker_racks, worst_placement
 from .sim.partition_state import Policy
 from .sim.producer_policy import ProducerPolicy
 
@@ -78,6 +79,8 @@ class Decoded(NamedTuple):
     producer: Mapping[str, Knob] | None  # None: its settings contradict each other, so it does not start
     family: str
     internal: str | None = None  # the internal topic it is about, if any
+    racks: tuple[str, ...] | None = None  # of the brokers, where every one of them names its own
+    kraft: bool = True
 
 
 # Topics that Kafka makes for itself, and where their replication factor and minimum come from.
@@ -144,7 +147,16 @@ def decode(deployment: Deployment) -> Decoded:
         "elr": _elr(facts, version),
     }
     family = deployment.producer.client if deployment.producer is not None else "java"
-    return Decoded(version, knobs, producer, "librdkafka" if family == "librdkafka" else "java")
+    mode = facts.get("cluster.mode")
+    kraft = mode.value == "kraft" if mode is not None else version.number >= (3, 3)
+    return Decoded(
+        version,
+        knobs,
+        producer,
+        "librdkafka" if family == "librdkafka" else "java",
+        racks=broker_racks(deployment),
+        kraft=kraft,
+    )
 
 
 class _Look:
@@ -364,6 +376,16 @@ def replication_policies(decoded: Decoded, own_protocol: bool = False) -> list[C
         if not decoded.knobs["min_isr"].seen and choices["min_isr"] > choices["replicas"]:
             continue  # as min.insync.replicas = RF, or no writes at all: never what saves a deployment
         found.append(Combination(Policy(**choices, **fixed), choices))
+    return found
+
+
+def rack_policies(decoded: Decoded) -> list[Combination]:
+    """The same with the replicas placed on the racks, as Kafka places them, the worst partition taken."""
+    found = []
+    for combination in replication_policies(decoded):
+        placed = worst_placement(decoded.racks or (), combination.policy.replicas, decoded.kraft)
+        if placed is not None:
+            found.append(combination._replace(policy=combination.policy._replace(racks=placed)))
     return found
 
 

@@ -4,10 +4,10 @@ One root cause, one finding: of two rules that are broken alike and mended alike
 other is shown and the other folded under it.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from .decode import Decoded, Knob, decode
+from .decode import Decoded, decode
 from .fix import Repair, as_fix, commands, decoded_for, smallest_repair
 from .judging import PRODUCER_GUARANTEES, Outcome, judge
 from .model import Deployment, Evidence, Finding, Location, Setting, members_of
@@ -87,7 +87,9 @@ class Guaranteed:
         repair = smallest_repair(rule, deployment, decoded, rules, self.verdicts)
         subject = decoded_for(rule, deployment, decoded) or decoded
         knobs = decoded.producer if rule.guarantee in PRODUCER_GUARANTEES else subject.knobs
-        shown = [pair for knob in (knobs or {}).values() for pair in _settings(knob)]
+        shown = [pair for knob in (knobs or {}).values() for pair in knob.decided_by]
+        if any("rack_lost" in faults for faults in rule.faults):
+            shown = [*rack_settings(deployment), *shown]
         at, keys = _blame(repair, shown, deployment)
         fields = {
             "deployment": deployment.id,
@@ -131,6 +133,7 @@ def behaviour_of(decoded: Decoded, subjects: Mapping[str, Decoded | None]) -> tu
     return (
         decoded.version.number,
         decoded.family,
+        (decoded.racks, decoded.kraft),
         _values(decoded),
         None if producer is None else tuple(knob.values for knob in producer.values()),
         tuple(subjects),
@@ -156,8 +159,9 @@ def _is(outcome: Outcome | None, verdict: str) -> bool:
     return outcome is not None and outcome.verdict == verdict
 
 
-def _settings(knob: Knob) -> Iterable[tuple[str, Setting]]:
-    return knob.decided_by
+def rack_settings(deployment: Deployment) -> list[tuple[str, Setting]]:
+    found = [setting for broker in deployment.cluster for setting in broker.settings]
+    return [("broker", setting) for setting in found if setting.key == "broker.rack"]
 
 
 def _blame(

@@ -13,6 +13,7 @@ from .decode import (
     Decoded,
     Knob,
     producer_policies,
+    rack_policies,
     replication_policies,
 )
 from .packs import Rule
@@ -41,6 +42,10 @@ def judge(rule: Rule, decoded: Decoded, verdicts: Verdicts) -> Outcome | None:
     if guarantee in PRODUCER_GUARANTEES:
         combinations = producer_policies(decoded)
         knobs = decoded.producer or {}
+    elif any("rack_lost" in faults for faults in rule.faults):
+        # Where the racks are not known, nothing is asked: every placement would be a guess.
+        combinations = rack_policies(decoded) if decoded.racks else []
+        knobs = decoded.knobs
     else:
         combinations = replication_policies(decoded, own_protocol)
         knobs = decoded.knobs

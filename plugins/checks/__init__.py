@@ -39,4 +39,8 @@ def advisor_checks() -> list[CheckSpec]:
     connector = CheckSpec(
         "plumbing-connector-client-key", f"{__name__}.plumbing:connector_client_keys", "document"
     )
-    return [*start, *plumbing, connector]
+    topology = [
+        CheckSpec("racks-on-some-brokers", f"{__name__}.topology:racks_on_some_brokers", "deployment"),
+        CheckSpec("keys-scattered", f"{__name__}.topology:keys_scattered", "deployment"),
+    ]
+    return [*start, *plumbing, connector, *topology]
