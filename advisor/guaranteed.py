@@ -70,7 +70,12 @@ class Guaranteed:
             outcome = judge(rule, subject, self.verdicts) if subject is not None else None
             if outcome is not None:
                 outcomes[rule.code] = outcome
-        summary = [_summary(rule, outcomes[rule.code]) for rule, _ in rules if rule.code in outcomes]
+        # What only a note asks is beyond the budget: it does not decide whether a guarantee holds.
+        summary = [
+            _summary(rule, outcomes[rule.code])
+            for rule, severity in rules
+            if rule.code in outcomes and severity != "note"
+        ]
         return _Known(outcomes, headline(decoded, self.verdicts), tuple(_merged(summary)))
 
     def _finding(

@@ -120,10 +120,22 @@ def _dependence(
     holding: Combination, broken: Combination, knobs: Mapping[str, Knob]
 ) -> tuple[tuple[str, ...], str]:
     open_knobs = [knob for knob in knobs.values() if not knob.seen]
-    labels = tuple(knob.label for knob in open_knobs)
-    good = ", ".join(f"{knob.label} = {shown(holding.choices[knob.field])}" for knob in open_knobs)
-    bad = ", ".join(f"{knob.label} = {shown(broken.choices[knob.field])}" for knob in open_knobs)
-    return labels, f"holds with {good}; broken with {bad}"
+    apart = [knob for knob in open_knobs if holding.choices[knob.field] != broken.choices[knob.field]]
+    good = ", ".join(f"{knob.label} = {shown(holding.choices[knob.field])}" for knob in apart)
+    bad = ", ".join(f"{knob.label} = {shown(broken.choices[knob.field])}" for knob in apart)
+    defaults = ", ".join(f"{knob.label} {_DEFAULTS[knob.label]}" for knob in apart if knob.label in _DEFAULTS)
+    reason = f"holds with {good}; broken with {bad}"
+    return tuple(knob.label for knob in open_knobs), reason + (
+        f"; Kafka's defaults are {defaults}" if defaults else ""
+    )
+
+
+# What a topic has that nobody says anything about.
+_DEFAULTS = {
+    "replication factor": "1",
+    "min.insync.replicas": "1",
+    "unclean.leader.election.enable": "false",
+}
 
 
 def shown(value: Any) -> str:

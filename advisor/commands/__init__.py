@@ -15,7 +15,7 @@ from .. import __version__
 from ..model import UsageError
 
 COMMANDS = {
-    "audit": "find what Kafka would refuse, rewrite, ignore or never receive in these files",
+    "audit": "find the runs that lose, double or reorder records, and what Kafka refuses or ignores",
     "fix": "the smallest verified change as a diff; --write makes it",
     "explain": "a rule or a setting: what it is, by Kafka version",
     "rules": "list the rules",

@@ -7,6 +7,9 @@ from typing import Any
 
 from advisor.api import trace_table
 
+# Beyond so many deployments only the count of what is unknown is told.
+DETAILED_MAX = 10
+
 
 def render(report: Mapping[str, Any], options: Mapping[str, Any]) -> str:
     lines = [_first_line(report)]
@@ -35,15 +38,30 @@ def _first_line(report: Mapping[str, Any]) -> str:
 
 
 def _joined(report: Mapping[str, Any]) -> Iterator[str]:
-    for deployment in report["deployments"]:
+    deployments = report["deployments"]
+    for deployment in deployments:
+        lines = [*_headline(deployment), *(_open(deployment) if len(deployments) <= DETAILED_MAX else ())]
         if deployment["joined_by"]:
             yield plain(f"  {deployment['id']}  ({'; '.join(deployment['joined_by'])})")
-        survives, away = deployment["headline"]["survives_lost"], deployment["headline"]["writes_with_away"]
-        if survives is not None:
-            name = "" if deployment["joined_by"] else f"{deployment['id']}: "
-            yield plain(f"    {name}acknowledged records survive the loss for good of {_brokers(survives)}")
-        if away is not None:
-            yield plain(f"    writes go on with {_brokers(away)} away")
+        elif lines:
+            yield plain(f"  {deployment['id']}")
+        for line in lines:
+            yield plain(f"    {line}")
+
+
+def _headline(deployment: Mapping[str, Any]) -> Iterator[str]:
+    survives, away = deployment["headline"]["survives_lost"], deployment["headline"]["writes_with_away"]
+    if survives is not None:
+        yield f"acknowledged records survive the loss for good of {_brokers(survives)}"
+    if away is not None:
+        yield f"writes go on with {_brokers(away)} away"
+
+
+def _open(deployment: Mapping[str, Any]) -> Iterator[str]:
+    """Never worded as success: what the answer depends on is not in sight."""
+    for guarantee in deployment["guarantees"]:
+        if guarantee["verdict"] == "unknown":
+            yield f"unknown {guarantee['name']}: {guarantee['reason']}"
 
 
 def _brokers(number: int) -> str:
@@ -122,6 +140,8 @@ def _summary(report: Mapping[str, Any]) -> str:
     text = f"{', '.join(parts)} in {_count(summary['files'], 'file')}"
     if suppressed:
         text += f", {suppressed} suppressed"
+    if summary["unknown"]:
+        text += f", {summary['unknown']} unknown"
     if summary["ignored"]:
         text += f", {_count(summary['ignored'], 'file')} ignored"
     return text
