@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from advisor.sim.log_segments import AppendError, Batch, LogConfig, append, open_log, roll, roll_reason
+from advisor.sim.log_retention import (
+    OffsetOutOfRange,
+    delete_old_segments,
+    delete_records,
+    move_high_watermark,
+)
+from advisor.sim.log_segments import AppendError, Batch, Log, LogConfig, append, open_log, roll, roll_reason
 from tests.oracles.__main__ import HERE, replay
 
 SMALL = LogConfig(segment_bytes=1000, segment_ms=100)
 
 
-@pytest.mark.parametrize("kind", ["segment_roll"])
+@pytest.mark.parametrize("kind", ["segment_roll", "retention"])
 def test_recorded_answers_of_kafka(kind: str) -> None:
     lines, passed, failed, _ = replay(kind, f"{HERE}/data/{kind}.jsonl")
     assert failed == 0, "\n".join(lines[:20])
@@ -82,3 +88,54 @@ def test_refused_appends(batches: list[Batch], follower: bool, error: str) -> No
 def test_rolling_an_empty_segment_replaces_it() -> None:
     log = roll(open_log(0), 9)
     assert [(segment.base, segment.created) for segment in log.segments] == [(0, 9)]
+
+
+def filled(*sizes: int) -> Log:
+    """A log with a segment of ten records for each size, written at 0, 10, 20, ..., all committed."""
+    log = open_log(0)
+    for number, size in enumerate(sizes):
+        log = append(LogConfig(), roll(log, number * 10), number * 10, [Batch(10, size, number * 10)])
+    return move_high_watermark(log, log.end_offset)
+
+
+def test_age_deletes_whole_segments_and_the_active_one_too() -> None:
+    config = LogConfig(retention_ms=100)
+    log = filled(5, 5, 5)
+    assert delete_old_segments(config, log, 100) == (log, ())
+    kept, deleted = delete_old_segments(config, log, 101)
+    assert [segment.base for segment in deleted] == [0]
+    assert kept.start_offset == 10
+    emptied, deleted = delete_old_segments(config, log, 1000)
+    assert len(deleted) == 3
+    assert [(segment.base, segment.size) for segment in emptied.segments] == [(30, 0)]
+    assert delete_old_segments(config, emptied, 10_000) == (emptied, ())
+
+
+def test_a_late_timestamp_keeps_every_segment_behind_it() -> None:
+    log = append(LogConfig(), open_log(0), 0, [Batch(1, 5, 3_000_000)])
+    log = append(LogConfig(), roll(log, 0), 0, [Batch(1, 5, 0)])
+    log = move_high_watermark(log, 2)
+    assert delete_old_segments(LogConfig(retention_ms=100), log, 1_000_000)[1] == ()
+
+
+def test_size_keeps_the_limit_and_up_to_a_segment_more() -> None:
+    log = filled(40, 40, 40)
+    assert delete_old_segments(LogConfig(retention_ms=-1, retention_bytes=81), log, 0)[1] == ()
+    assert len(delete_old_segments(LogConfig(retention_ms=-1, retention_bytes=80), log, 0)[1]) == 1
+    assert len(delete_old_segments(LogConfig(retention_ms=-1, retention_bytes=0), log, 0)[1]) == 3
+
+
+def test_nothing_above_the_high_watermark_is_deleted() -> None:
+    log = move_high_watermark(filled(5, 5, 5), 19)
+    assert len(delete_old_segments(LogConfig(retention_ms=1), log, 1000)[1]) == 1
+    assert move_high_watermark(log, 99).high_watermark == 30
+
+
+def test_deleted_records_free_their_segments_under_every_policy() -> None:
+    log = delete_records(filled(5, 5, 5), 25)
+    assert delete_records(log, 3) is log
+    kept, deleted = delete_old_segments(LogConfig(delete=False, compact=True), log, 10**12)
+    assert [segment.base for segment in deleted] == [0, 10]
+    assert (kept.start_offset, kept.active.base) == (25, 20)
+    with pytest.raises(OffsetOutOfRange):
+        delete_records(log, 31)
