@@ -135,6 +135,8 @@ def _hunks(old: list[str], new: list[str], secrets: dict[int, int]) -> list[list
             trail += 1
         if trail == 0 and end < len(old):
             trail = 1  # without a line behind it, git takes the change for one at the end of the file
+        if start == end > 0 and lead == trail == 0:
+            lead = 1  # lines added to nothing are a new file
         changes.append(_Change((start, end), (new_start, new_end), lead, trail))
     hunks: list[list[_Change]] = []
     for change in changes:

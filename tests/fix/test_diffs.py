@@ -89,6 +89,13 @@ def test_lines_that_hold_secrets(text, hidden):
     assert sorted(secret_lines(text.split("\n"))) == hidden
 
 
+def test_a_line_behind_a_secret_that_ends_the_file():
+    before = b"ssl.key.password=hunter2\n"
+    diff = unified("x", before, before + b"acks=all\n")
+    assert diff.masked
+    assert b"hunter2" not in diff.text
+
+
 def test_no_newline_at_the_end():
     diff = unified("x", b"a=1", b"a=2")
     assert diff.text.endswith(b"-a=1\n\\ No newline at end of file\n+a=2\n\\ No newline at end of file\n")
