@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from advisor.sim.log_compaction import (
+    TOMBSTONE,
+    Append,
+    KeyedLog,
+    clean,
+    cleanable,
+    extend,
+    open_keyed,
+    roll_keyed,
+)
 from advisor.sim.log_retention import (
     OffsetOutOfRange,
     delete_old_segments,
@@ -16,7 +28,7 @@ from tests.oracles.__main__ import HERE, replay
 SMALL = LogConfig(segment_bytes=1000, segment_ms=100)
 
 
-@pytest.mark.parametrize("kind", ["segment_roll", "retention"])
+@pytest.mark.parametrize("kind", ["segment_roll", "retention", "compaction"])
 def test_recorded_answers_of_kafka(kind: str) -> None:
     lines, passed, failed, _ = replay(kind, f"{HERE}/data/{kind}.jsonl")
     assert failed == 0, "\n".join(lines[:20])
@@ -139,3 +151,94 @@ def test_deleted_records_free_their_segments_under_every_policy() -> None:
     assert (kept.start_offset, kept.active.base) == (25, 20)
     with pytest.raises(OffsetOutOfRange):
         delete_records(log, 31)
+
+
+COMPACT = LogConfig(compact=True, delete=False, tombstone_retention_ms=100)
+
+
+def compacted(*segments: list[Append]) -> KeyedLog:
+    """A log with a sealed segment for each list, and an empty active one."""
+    keyed = open_keyed(0)
+    for appends in segments:
+        keyed = roll_keyed(extend(COMPACT, keyed, appends), 0)
+    return keyed
+
+
+def one_pass(
+    keyed: KeyedLog, now: int, dirty: int = 0, entries_max: int | None = None
+) -> tuple[KeyedLog, int]:
+    return clean(COMPACT, keyed, now, dirty, keyed.log.active.base, entries_max)
+
+
+def left(keyed: KeyedLog) -> list[tuple[int, bytes | None]]:
+    return [(record.offset, record.key) for record in keyed.records]
+
+
+def test_the_newest_record_of_a_key_stays_and_the_active_segment_is_untouched() -> None:
+    keyed = compacted([Append(0, [(b"a", 1, 0), (b"b", 1, 0)]), Append(1, [(b"a", 2, 1)])])
+    keyed = extend(COMPACT, keyed, [Append(2, [(b"a", 3, 2)]), Append(2, [(b"b", 3, 2)])])
+    cleaned, dirty = one_pass(keyed, 5)
+    assert left(cleaned) == [(1, b"b"), (2, b"a"), (3, b"a"), (4, b"b")]
+    assert dirty == 3
+
+
+def test_a_tombstone_goes_in_a_pass_at_its_horizon_and_the_last_batch_stays_empty() -> None:
+    keyed = compacted([Append(0, [(b"a", 1, 0)]), Append(1, [(b"a", TOMBSTONE, 1)])])
+    first, dirty = one_pass(keyed, 1000)
+    assert left(first) == [(1, b"a")]
+    assert [batch.delete_horizon for batch in first.batches] == [1100]
+    again = roll_keyed(extend(COMPACT, first, [Append(2, [(b"b", 1, 2)])]), 2)
+    assert left(one_pass(again, 1099, dirty)[0]) == [(1, b"a"), (2, b"b")]
+    assert left(one_pass(again, 1100, dirty)[0]) == [(2, b"b")]
+    emptied, _ = clean(COMPACT, first, 1100, 0, dirty)
+    assert [(batch.last_offset, batch.size) for batch in emptied.batches] == [(1, 61)]
+
+
+def test_the_last_batch_of_a_producer_is_kept_without_records() -> None:
+    keyed = compacted([Append(0, [(b"a", 1, 0)], 7), Append(0, [(b"a", 1, 0)]), Append(0, [(b"a", 1, 0)])])
+    assert [(b.last_offset, len(b.records)) for b in one_pass(keyed, 0)[0].batches] == [(0, 0), (2, 1)]
+
+
+def test_small_segments_are_joined_up_to_the_size_of_one() -> None:
+    appends = [[Append(0, [(b"%d" % n, 10, 0)])] for n in range(4)]
+    assert [s.base for s in one_pass(compacted(*appends), 0)[0].log.segments] == [0, 4]
+
+
+def test_a_full_map_ends_the_pass_early() -> None:
+    keyed = compacted([Append(0, [(b"a", 1, 0)]), Append(0, [(b"b", 1, 0)]), Append(0, [(b"a", 1, 0)])])
+    cleaned, dirty = one_pass(keyed, 0, entries_max=2)
+    assert (left(cleaned), dirty) == ([(0, b"a"), (1, b"b"), (2, b"a")], 2)
+
+
+def test_what_may_be_cleaned() -> None:
+    keyed = compacted([Append(0, [(b"a", 1, 10)])], [Append(0, [(b"a", 1, 50)])])
+    log = move_high_watermark(keyed.log, 2)
+    seen = cleanable(COMPACT, log, None, 100)
+    assert (seen.first_dirty, seen.first_uncleanable, seen.ratio, seen.due(COMPACT)) == (0, 2, 1.0, True)
+    assert cleanable(COMPACT, log, 1, 100).ratio == 0.5
+    assert not cleanable(COMPACT, log, 1, 100).due(COMPACT)
+    assert cleanable(COMPACT, log, 2, 100).cleanable_bytes == 0
+    assert cleanable(COMPACT, keyed.log, None, 100).first_uncleanable == 0
+    lagging = LogConfig(compact=True, compaction_lag_min_ms=60)
+    assert cleanable(lagging, log, None, 100).first_uncleanable == 1
+    urgent = LogConfig(compact=True, compaction_lag_max_ms=49)
+    assert cleanable(urgent, log, 1, 100).due(urgent)
+    assert not cleanable(urgent, log, 1, 99).due(urgent)
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from([TOMBSTONE, 1]), st.booleans()), max_size=20)
+)
+def test_compaction_keeps_what_each_key_was_last(written: list[tuple[str, int, bool]]) -> None:
+    keyed = open_keyed(0)
+    for key, size, rolls in written:
+        keyed = extend(COMPACT, keyed, [Append(0, [(key.encode(), size, 0)])])
+        keyed = roll_keyed(keyed, 0) if rolls else keyed
+    newest = {record.key: record for record in keyed.records}
+    dirty = 0
+    for now in (0, 1000, 2000):
+        if dirty < keyed.log.active.base:
+            keyed, dirty = one_pass(keyed, now, dirty)
+        after = {record.key: record for record in keyed.records}
+        assert after == {key: record for key, record in newest.items() if key in after}
+        assert all(newest[key].value_size == TOMBSTONE for key in newest.keys() - after.keys())
