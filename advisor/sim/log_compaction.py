@@ -1,10 +1,10 @@
 """Compaction: what is left of a log when every key keeps its newest record.
 
 One pass maps the keys of the dirty range to their newest offsets, then copies the log up to there, without
-the records that the map knows a newer one of. A tombstone survives the pass that first sees it: its batch gets a
-delete horizon, and a later pass at or after the horizon drops it (KIP-534, 3.1). The active segment is never
-touched. The behaviour is that of Cleaner and LogCleanerManager in 4.x for uncompressed batches of format V2.
-Left out: transactions, the expiry of producers, and two keys of one hash.
+the records that the map knows a newer one of. A tombstone survives the pass that first sees it: its batch
+gets a delete horizon, and a later pass at or after the horizon drops it (KIP-534, 3.1). The active segment is
+never touched. The behaviour is that of Cleaner and LogCleanerManager in 4.x for uncompressed batches of
+format V2. Left out: transactions, the expiry of producers, and two keys of one hash.
 """
 
 from __future__ import annotations
