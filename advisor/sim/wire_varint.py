@@ -61,7 +61,7 @@ def unsigned_varlong(value: int) -> bytes:
 
 def varint_size(value: int) -> int:
     """Bytes of a zigzagged value, varint or varlong. No range check: this is called for every record."""
-    return (((-value - 1) if value < 0 else value).bit_length() + 7) // 7 or 1
+    return ((~value if value < 0 else value).bit_length() + 7) // 7
 
 
 def unsigned_varint_size(value: int) -> int:
