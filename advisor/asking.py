@@ -99,6 +99,16 @@ class Asker:
         self.documents, self.deployments = documents, deployments
         self.versions, self.profiles = versions, profiles
         self.targets = {record.file for record in records if record.target}
+        # What a walked file includes (env_file) lies among the targets too, though no format claims it alone.
+        self.targets |= {
+            setting.origin.at.file
+            for record in records
+            if record.target and not record.named
+            for document in record.documents
+            if document.format == "compose"
+            for setting in document.settings
+            if setting.origin.at is not None
+        }
         self.suppressions, self.cache = suppressions, cache
         # Context is loaded to be linked with; only what has a part in a target can have a finding there.
         self.asked_documents = [document for document in documents if touches(document, self.targets)]

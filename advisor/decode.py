@@ -108,8 +108,10 @@ def decode_internal(deployment: Deployment, topic: str) -> Decoded | None:
         return None
     if topic == "auto-created" and look.read("broker", "auto.create.topics.enable")[0] == "false":
         return None
-    factor, factor_found = look.number(component, factor_key)
     brokers = next((fact.value for fact in deployment.facts if fact.name == "cluster.brokers"), "")
+    if component == "broker" and not (brokers.isdigit() and int(brokers) > 1):
+        return None  # one broker has one replica at most, and a lone file does not say how many there are
+    factor, factor_found = look.number(component, factor_key)
     if factor == -1:
         factor, factor_found = look.number("broker", "default.replication.factor")
     decided = ((component, factor_found),) if factor_found is not None else ()
@@ -172,7 +174,10 @@ class _Look:
             if key in self.layers["topic"]:
                 return True
             return self.deployment.topic is not None and bool(self.deployment.cluster)
-        return bool(self.deployment.cluster) if component == "broker" else component in self.layers
+        if component == "broker":
+            # A node pool counts brokers and says nothing of their settings.
+            return any(document.settings for document in self.deployment.cluster)
+        return component in self.layers
 
     def read(self, component: str, key: str) -> tuple[str | None, Setting | None]:
         """The value in force as text, or None where nobody can tell."""
@@ -440,7 +445,10 @@ def edits(decoded: Decoded, deployment: Deployment) -> list[Edit]:
             if knobs["min_isr"].values != (value,)
         ]
     if knobs["replicas"].values != (3,) and max(knobs["replicas"].values) < 3:
-        command = "kafka-reassign-partitions.sh with three replicas for each partition"
+        command = (
+            "kafka-reassign-partitions.sh --bootstrap-server HOST:9092 --execute "
+            "--reassignment-json-file three-replicas.json"
+        )
         found.append(Edit("replicas", "topic", None, "3", command))
     if True not in knobs["elr"].values or len(knobs["elr"].values) > 1:
         command = "kafka-features.sh upgrade --feature eligible.leader.replicas.version=1"
@@ -487,11 +495,11 @@ def _with(document: Document, setting: Setting) -> Document:
     if document.client == "librdkafka":
         known = librdkafka(setting.key)
         same |= {known.alias_of} if known is not None and known.alias_of else set()
-        same |= {one.key for one in document.settings if _alias(one.key) == setting.key}
+        same |= {one.key for one in document.settings if alias_of(one.key) == setting.key}
     kept = tuple(one for one in document.settings if one.key not in same)
     return document._replace(settings=(*kept, setting))
 
 
-def _alias(key: str) -> str | None:
+def alias_of(key: str) -> str | None:
     known = librdkafka(key)
     return known.alias_of if known is not None else None

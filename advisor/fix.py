@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from .decode import Decoded, Edit, decode, decode_internal, edits, turned
+from .decode import Decoded, Edit, alias_of, decode, decode_internal, edits, turned
 from .judging import PRODUCER_GUARANTEES, judge
-from .model import Change, Deployment, Document, Fix, Location, Secret
+from .model import Change, Deployment, Document, Fix, Location, Secret, Setting
 from .packs import Rule
 from .tolerance import Headline, headline
 from .verdicts import Verdicts
@@ -114,13 +114,18 @@ def _change(edit: Edit, deployment: Deployment) -> Change:
         name = {"replicas": "replication factor", "elr": "eligible leader replicas"}[edit.field]
         return Change(edit.component, name, None, edit.value, None, None, "set")
     document = home_of(edit, deployment)
-    written = next((one for one in document.settings if one.key == edit.key), None) if document else None
+    written = next((one for one in document.settings if _is_it(one, edit.key)), None) if document else None
     if written is None or document is None:
         file = document.file if document is not None else None
         return Change(edit.component, edit.key, None, edit.value, file, None, "add")
     at = written.origin.at or Location(document.file)
     before = str(written.value) if not isinstance(written.value, Secret) else None
-    return Change(edit.component, edit.key, before, edit.value, at.file, at.line, "set")
+    return Change(edit.component, written.key, before, edit.value, at.file, at.line, "set")
+
+
+def _is_it(setting: Setting, key: str) -> bool:
+    """Written in a file under this name or, for librdkafka, another name of it."""
+    return setting.origin.kind == "file" and key in (setting.key, alias_of(setting.key))
 
 
 def home_of(edit: Edit, deployment: Deployment) -> Document | None:

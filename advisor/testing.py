@@ -41,16 +41,27 @@ def audit_texts(texts: Mapping[str, str], **options: Any) -> dict[str, Any]:
 def audit_settings(
     configs: Mapping[str, Mapping[str, str]], client: str = "java", **options: Any
 ) -> dict[str, Any]:
-    """The report on settings by component, as a rule pack's examples state them.
+    """The report on settings by component, as a rule pack's examples state them; `fact` and `workload` go
+    into a project file, `files` are files as they are.
 
     Written as .properties files of unmistakable names, so that they take the way of every file.
     """
-    texts = {}
+    texts: dict[str, str] = {}
+    project = []
     for component, settings in configs.items():
+        if component == "files":
+            texts |= settings
+            continue
+        if component in ("fact", "workload"):
+            table = "facts" if component == "fact" else component
+            project += [f"[{table}]", *(f"{key} = {_toml(value)}" for key, value in settings.items())]
+            continue
         lines = [f"{_escaped(key)}={_escaped(str(value))}" for key, value in settings.items()]
         texts[f"{_FILE_NAMES.get(component, component)}.properties"] = "\n".join(lines) + "\n"
     if client != "java":
-        texts["kafka-advisor.toml"] = f'[[client]]\npath = "*"\nfamily = "{client}"\n'
+        project += ["[[client]]", 'path = "*"', f'family = "{client}"']
+    if project:
+        texts["kafka-advisor.toml"] = "\n".join(project) + "\n"
     return audit_texts(texts, **options)
 
 
@@ -59,3 +70,7 @@ _FILE_NAMES = {"broker": "server", "topic": "topic-example", "connect": "connect
 
 def _escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace("=", "\\=").replace(":", "\\:").replace("\n", "\\n")
+
+
+def _toml(value: str) -> str:
+    return value if value.isdigit() or value in ("true", "false") else f'"{value}"'

@@ -111,40 +111,40 @@ def run(args: argparse.Namespace) -> int:
         kafka_version=args.kafka_version,
         profile=args.profile,
         sets=tuple(args.set),
-        select=_codes(args.select),
-        ignore=_codes(args.ignore),
+        select=codes(args.select),
+        ignore=codes(args.ignore),
         rules=tuple(args.rules),
         plugins=tuple(args.plugin),
         link=not args.no_link,
         cache=not args.no_cache,
-        today=_today(),
+        today=today(),
     )
     # Short-lived, and full of small values that all stay alive: collecting garbage finds none.
     gc.disable()
-    result = audit(options, _progress())
+    result = audit(options, progress())
     outputs = [_output(item, result) for item in args.report]
     report = build_report(result, args.show_effective)
     sys.stdout.write(_render(args.format, result, report, args.runs))
     for name, path in outputs:
         _write(path, _render(name, result, report, args.runs))
-    problems = _problems(result, args.hook)
+    problems = problems_of(result, args.hook)
     for line in (*result.notes, *result.scope.locked, *problems):
         say(line)
     return 2 if problems else _exit_code(result, args.fail_on)
 
 
-def _codes(words: list[str]) -> tuple[str, ...]:
+def codes(words: list[str]) -> tuple[str, ...]:
     return tuple(code.strip() for word in words for code in word.split(",") if code.strip())
 
 
-def _today() -> str:
+def today() -> str:
     # Suppressions expire by date; nothing else in an audit may see the clock.
     import time
 
     return time.strftime("%Y-%m-%d")
 
 
-def _progress() -> Any:
+def progress() -> Any:
     if sys.stderr is None or not sys.stderr.isatty():
         return lambda text: None
     return say
@@ -186,7 +186,7 @@ def _write(path: str, text: str) -> None:
         raise UsageError(f"{path}: {(error.strerror or str(error)).lower()}") from None
 
 
-def _problems(result: Audit, hook: bool) -> list[str]:
+def problems_of(result: Audit, hook: bool) -> list[str]:
     """What makes the exit code 2. The hook is handed every changed file that might be one of ours, so there
     only a file that a format claims must be readable."""
     problems = list(result.missing)

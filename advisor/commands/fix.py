@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from ..model import Change, Finding
 from . import say
-from .audit import _codes, _problems, _progress, _today
+from .audit import codes, problems_of, progress, today
 
 if TYPE_CHECKING:
     from ..editing import Advice, Edited, Plan
@@ -78,17 +78,17 @@ def run(args: argparse.Namespace) -> int:
         kafka_version=args.kafka_version,
         profile=args.profile,
         sets=tuple(args.set),
-        select=_codes(args.select),
-        ignore=_codes(args.ignore),
+        select=codes(args.select),
+        ignore=codes(args.ignore),
         rules=tuple(args.rules),
         plugins=tuple(args.plugin),
         link=not args.no_link,
         cache=not args.no_cache,
-        today=_today(),
+        today=today(),
     )
     gc.disable()
-    result = audit(options, _progress())
-    problems = _problems(result, hook=False)
+    result = audit(options, progress())
+    problems = problems_of(result, hook=False)
     for line in (*result.notes, *result.scope.locked, *problems):
         say(line)
     if result.missing:

@@ -130,8 +130,16 @@ class _Look:
             return self._hit("wrong-component", (key,), detail)._replace(severity=severity)
         near = suggest(component, key, version)
         detail = f"; did you mean {near}?" if near else ""
-        fixes = (self._renamed(setting, near),) if near and near not in self.settings else ()
+        fixes = (self._renamed(setting, near),) if near and self._takes(near, setting.value) else ()
         return self._hit("unknown-key", (key,), detail)._replace(severity=severity, fixes=fixes)
+
+    def _takes(self, key: str, value: Value) -> bool:
+        """The key is free, and Kafka has nothing against the value there."""
+        if key in self.settings:
+            return False
+        config: dict[str, Value] = {name: one.value for name, one in self.settings.items()}
+        verdict = self._judge({**config, key: value})
+        return isinstance(verdict, Accepted) or not any(key in reason.keys for reason in verdict.reasons)
 
     def _renamed(self, setting: Setting, near: str) -> Fix:
         component, at = self.document.component, setting.origin.at

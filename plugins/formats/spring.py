@@ -55,7 +55,11 @@ def claim(name: str, text: str) -> int:
     if not name.lower().endswith(SUFFIXES) or "kafka" not in text.lower():
         return 0
     if _OWN_PREFIX.search(text) and _FILE.search(name):
-        return 40 if any(_own_prefix(part) for part in _parts(name, text)) else 0
+        try:
+            if any(_own_prefix(part) for part in _parts(name, text)):
+                return 40
+        except LoadError:
+            pass
     if "spring" not in text.lower():
         return 0
     if not (_FLAT if name.lower().endswith(".properties") else _TOP).search(text):
