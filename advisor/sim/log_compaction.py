@@ -12,7 +12,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from .log_segments import Batch, Log, LogConfig, Segment, append, closed, open_log, roll, written
+from .log_segments import (
+    NO_TIMESTAMP,
+    Batch,
+    IndexFull,
+    Log,
+    LogConfig,
+    Segment,
+    append,
+    closed,
+    open_log,
+    roll,
+    written,
+)
 from .wire_varint import varint_size
 
 TOMBSTONE = -1
@@ -88,6 +100,15 @@ class Cleanable(NamedTuple):
         return self.ratio is not None and self.ratio > config.dirty_ratio_min
 
 
+class CleanError(ValueError):
+    """The pass ended halfway and the log counts as uncleanable; `left` is what it leaves."""
+
+    def __init__(self, error: str, detail: str, left: KeyedLog) -> None:
+        super().__init__(f"{error}: {detail}")
+        self.error = error
+        self.left = left
+
+
 def open_keyed(now: int, start_offset: int = 0) -> KeyedLog:
     return KeyedLog(open_log(now, start_offset), ((),))
 
@@ -107,8 +128,9 @@ def extend(config: LogConfig, keyed: KeyedLog, appends: Iterable[Append]) -> Key
         if config.log_append_time:
             stamped = tuple(record._replace(timestamp=now) for record in batch.records)
             batch = batch._replace(records=stamped, max_timestamp=now)
-        first = batch.records[0].timestamp
-        following = append(config, log, now, (Batch(len(records), batch.size, batch.max_timestamp, first),))
+        earliest = min([r.timestamp for r in batch.records if r.timestamp >= 0], default=NO_TIMESTAMP)
+        plain = Batch(len(records), batch.size, batch.max_timestamp, earliest)
+        following = append(config, log, now, (plain,))
         if len(following.sealed) > len(log.sealed):
             contents.append([])
         contents[-1].append(batch)
@@ -163,7 +185,8 @@ def clean(
     """The log after one pass, and the first offset that the next one finds dirty.
 
     `map_entries_max` is what the cleaner's buffer holds times its load factor: a pass whose dirty range has
-    more keys ends where the map was full.
+    more keys ends where the map was full. Indexes far too small for their segments end in CleanError, with
+    the groups before the one that did not fit already swapped in.
     """
     newest, latest = _offset_map(keyed, first_dirty, first_uncleanable, map_entries_max)
     sealed = keyed.log.sealed
@@ -183,10 +206,21 @@ def clean(
             filtered = _filtered(config, batch, now, newest, latest, needed)
             if filtered is not None:
                 kept.append(filtered)
-        segments.append(_copied(config, [sealed[number] for number in group], kept))
+        try:
+            segments.append(_copied(config, [sealed[number] for number in group], kept))
+        except IndexFull:
+            left = _swapped(keyed, segments, contents, group[0])
+            raise CleanError("IllegalArgumentException", "an index is full", left) from None
         contents.append(tuple(kept))
-    log = keyed.log._replace(sealed=(*segments, *sealed[count:]))
-    return KeyedLog(log, (*contents, *keyed.contents[count:])), latest + 1
+    return _swapped(keyed, segments, contents, count), latest + 1
+
+
+def _swapped(
+    keyed: KeyedLog, segments: list[Segment], contents: list[tuple[KeyedBatch, ...]], count: int
+) -> KeyedLog:
+    """The log with `segments` in the place of its first `count`."""
+    log = keyed.log._replace(sealed=(*segments, *keyed.log.sealed[count:]))
+    return KeyedLog(log, (*contents, *keyed.contents[count:]))
 
 
 def _offset_map(
@@ -284,8 +318,10 @@ def _copied(config: LogConfig, group: Sequence[Segment], batches: Sequence[Keyed
     if batches:
         plain = [Batch(len(b.records), b.size, b.max_timestamp) for b in batches]
         segment = closed(written(config, segment, created, plain))
+    last = group[-1]
     return segment._replace(
-        first_write=min(s.first_write for s in group), last_write=max(s.last_write for s in group)
+        first_write=min([s.first_write for s in group if s.first_write >= 0], default=created),
+        last_write=last.last_write if last.last_write >= 0 else last.created,
     )
 
 

@@ -6,7 +6,7 @@ an index is full, or if an offset could not be written relative to its base. The
 UnifiedLog and LogSegment in 4.x. Left out: compression by the broker, producer state, transactions, tiers.
 
 All values are frozen; time is an integer of milliseconds that the caller gives. `roll_reason` asks, `append`
-gives the next log or raises AppendError, after which the log is as it was.
+gives the next log or raises AppendError.
 """
 
 from __future__ import annotations
@@ -55,7 +55,10 @@ class LogConfig:
 
 
 class Batch(NamedTuple):
-    """A record batch of format V2 as an append brings it; a follower's batch carries its offsets."""
+    """A record batch of format V2 as an append brings it; a follower's batch carries its offsets.
+
+    `first_timestamp` is the earliest one; only the limit on old timestamps reads it.
+    """
 
     records: int
     size: int
@@ -110,11 +113,24 @@ class Log(NamedTuple):
 
 
 class AppendError(ValueError):
-    """The append is refused; `error` is the class of Kafka's exception."""
+    """The append is refused; `error` is the class of Kafka's exception.
 
-    def __init__(self, error: str, detail: str) -> None:
+    The log is as it was, but for two errors of a follower's many batches that show after the roll: `left` is
+    the log they leave.
+    """
+
+    def __init__(self, error: str, detail: str, left: Log | None = None) -> None:
         super().__init__(f"{error}: {detail}")
         self.error = error
+        self.left = left
+
+
+class IndexFull(Exception):
+    """A batch within an append found an index full; the bytes of all are written by then."""
+
+    def __init__(self, segment: Segment) -> None:
+        super().__init__("index full")
+        self.segment = segment
 
 
 def open_log(now: int, start_offset: int = 0) -> Log:
@@ -151,7 +167,18 @@ def append(config: LogConfig, log: Log, now: int, batches: Sequence[Batch], foll
     sealed, active, start_offset, _, high_watermark = log
     if roll_reason(config, active, now, size, last, timestamp) is not None:
         sealed, active = _rolled(sealed, active, max(first, log.end_offset), now)
-    return Log(sealed, written(config, active, now, batches), start_offset, last + 1, high_watermark)
+        if last - active.base > _INT_MAX:
+            raise AppendError(
+                "LogSegmentOffsetOverflowException",
+                f"offsets {first} to {last} do not fit one segment",
+                log._replace(sealed=sealed, active=active),
+            )
+    try:
+        active = written(config, active, now, batches)
+    except IndexFull as full:
+        left = log._replace(sealed=sealed, active=full.segment)
+        raise AppendError("IllegalArgumentException", "an index is full", left) from None
+    return Log(sealed, active, start_offset, last + 1, high_watermark)
 
 
 def roll_reason(
@@ -194,9 +221,15 @@ def written(config: LogConfig, segment: Segment, now: int, batches: Sequence[Bat
     if size == 0:
         first, began = batches[0].max_timestamp, now
     for _, batch_size, timestamp, _, _, _ in batches:
-        largest = max(largest, timestamp)
+        if timestamp > largest:
+            largest = timestamp
         if since > interval:
-            offsets += 1
+            offsets_full = offsets >= config.index_bytes_max // OFFSET_ENTRY_BYTES
+            offsets += not offsets_full
+            if offsets_full or times >= config.index_bytes_max // TIME_ENTRY_BYTES - 1:
+                size = segment.size + sum([batch.size for batch in batches])
+                values = (base, created, size, first, largest, began, now, offsets, times, indexed, since)
+                raise IndexFull(Segment(*values))
             if largest > indexed:
                 times += 1
                 indexed = largest
@@ -237,10 +270,10 @@ def _produced(config: LogConfig, log: Log, now: int, batches: Sequence[Batch]) -
         timestamp = now
     elif timestamp >= 0:
         if timestamp - now > config.timestamp_after_max_ms:
-            raise AppendError("InvalidTimestampException", f"a timestamp {timestamp - now} ms ahead")
+            raise AppendError("RecordValidationException", f"a timestamp {timestamp - now} ms ahead")
         earliest = first_timestamp if first_timestamp >= 0 else timestamp
         if now - earliest > config.timestamp_before_max_ms:
-            raise AppendError("InvalidTimestampException", f"a timestamp {now - earliest} ms back")
+            raise AppendError("RecordValidationException", f"a timestamp {now - earliest} ms back")
     first = log.end_offset
     return Batch(records, size, timestamp, first_timestamp, first, first + records - 1)
 

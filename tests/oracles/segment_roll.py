@@ -32,6 +32,7 @@ def answer(case: dict[str, Any]) -> dict[str, Any]:
         except AppendError as refused:
             offsets.append(None)
             errors.append(refused.error)
+            log = refused.left or log
         active.append(log.active.base)
     return {
         "active_base": active,

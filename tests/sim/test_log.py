@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from advisor.sim.log_compaction import (
     TOMBSTONE,
     Append,
+    CleanError,
     KeyedLog,
     clean,
     cleanable,
@@ -85,7 +86,7 @@ def test_a_followers_segment_begins_at_the_first_offset_it_is_given() -> None:
         ([Batch(1, 2_000_000, 0)], False, "RecordTooLargeException"),
         ([Batch(1, 2_000_000, 0, base_offset=5, last_offset=5)], True, "RecordBatchTooLargeException"),
         ([Batch(1, 10, 0), Batch(1, 10, 0)], False, "InvalidRecordException"),
-        ([Batch(1, 10, 3_600_006)], False, "InvalidTimestampException"),
+        ([Batch(1, 10, 3_600_006)], False, "RecordValidationException"),
         ([Batch(1, 10, 0, base_offset=0, last_offset=0)], True, "UnexpectedAppendOffsetException"),
         ([Batch(1, 10, 0, -1, 7, 7), Batch(1, 10, 0, -1, 6, 6)], True, "OffsetsOutOfOrderException"),
     ],
@@ -242,3 +243,24 @@ def test_compaction_keeps_what_each_key_was_last(written: list[tuple[str, int, b
         after = {record.key: record for record in keyed.records}
         assert after == {key: record for key, record in newest.items() if key in after}
         assert all(newest[key].value_size == TOMBSTONE for key in newest.keys() - after.keys())
+
+
+def test_offsets_that_no_segment_holds_together_leave_a_new_empty_one() -> None:
+    log = append(SMALL, open_log(0), 0, [Batch(1, 10, 0, -1, 0, 0)], follower=True)
+    far = [Batch(1, 10, 0, -1, 5, 5), Batch(1, 10, 0, -1, 2**31 + 5, 2**31 + 5)]
+    with pytest.raises(AppendError, match="LogSegmentOffsetOverflowException") as refused:
+        append(SMALL, log, 3, far, follower=True)
+    left_behind = refused.value.left
+    assert left_behind is not None
+    assert [(segment.base, segment.size) for segment in left_behind.segments] == [(0, 10), (5, 0)]
+    assert left_behind.end_offset == 1
+
+
+def test_an_index_too_small_for_joined_segments_makes_a_log_uncleanable() -> None:
+    config = LogConfig(compact=True, index_bytes_max=36, index_interval_bytes=60)
+    keyed = open_keyed(0)
+    for n in range(8):
+        keyed = roll_keyed(extend(config, keyed, [Append(n, [(b"%d" % n, 10, -1)])]), n)
+    with pytest.raises(CleanError) as failed:
+        clean(config, keyed, 0, 0, 8)
+    assert failed.value.error == "IllegalArgumentException"
