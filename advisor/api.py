@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .accept import Rewrite as Rewrite
     from .accept import would_accept as would_accept
     from .accept import would_accept_librdkafka as would_accept_librdkafka
+    from .catalog import COMPONENTS as COMPONENTS
     from .catalog import Version as Version
     from .catalog import components_of as components_of
     from .catalog import edit_distance as edit_distance
@@ -77,7 +78,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "accept": "Accepted Reason Rejected Rewrite would_accept would_accept_librdkafka",
-    "catalog": "Version components_of edit_distance fate is_known keys known_anywhere librdkafka "
+    "catalog": "COMPONENTS Version components_of edit_distance fate is_known keys known_anywhere librdkafka "
     "librdkafka_only lookup resolve_version suggest",
     "context": "Context Hit",
     "edits": "CannotEdit EditStep Splice inserted_after line_end line_start next_line related removed_lines "

@@ -14,8 +14,8 @@ from .sim.verdict import Verdict, as_dict, from_dict
 
 # Raise it whenever a change of sim/ or decode.py may change a verdict or a trace; the digest beside it is
 # what the test compares (python -m advisor.verdicts prints the current one).
-SIM_VERSION = 1
-SIM_DIGEST = "0a34c26e848b9aa7ff57b21bebbff8af"
+SIM_VERSION = 2
+SIM_DIGEST = "41ec9fad4c3652d2f08cadc1e81d2313"
 
 # CPU seconds for one question; beyond them the verdict is Unknown.
 SECONDS_MAX = 2.0
@@ -79,17 +79,24 @@ def _mark(guarantee: str, policy: Any, environment: Mapping[str, int], faults: M
 
 
 def sources_digest() -> str:
-    """A name for the sources that verdicts depend on."""
+    """A name for the sources that verdicts depend on: decode, racks and what the questions import."""
     import os
+    import re
 
     here = os.path.dirname(__file__)
-    names = sorted(name for name in os.listdir(os.path.join(here, "sim")) if name.endswith(".py"))
-    paths = [os.path.join(here, "sim", name) for name in names] + [os.path.join(here, "decode.py")]
-    text = b""
-    for path in paths:
-        with open(path, "rb") as file:
-            text += file.read()
-    return digest(text)
+    found: dict[str, bytes] = {}
+    waiting = ["decode", "racks", "sim/questions", "sim/producer_questions", "sim/placement"]
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            with open(os.path.join(here, f"{name}.py"), "rb") as file:
+                found[name] = file.read()
+            if name.startswith("sim/"):
+                waiting += [
+                    f"sim/{module.decode()}"
+                    for module in re.findall(rb"^ *from \.(\w+) import", found[name], re.MULTILINE)
+                ]
+    return digest(b"".join(found[name] for name in sorted(found)))
 
 
 if __name__ == "__main__":

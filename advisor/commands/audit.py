@@ -1,5 +1,6 @@
-"""Audit Kafka configuration files: every value that Kafka would refuse, silently rewrite, ignore or never
-receive, with file and line, and how producer, topic, broker and consumer files belong together.
+"""Audit Kafka configuration files: the shortest run that loses, doubles or reorders an acknowledged record or
+stops writes, and the smallest change that prevents it; every value that Kafka would refuse, silently rewrite,
+ignore or never receive, with file and line.
 
 Each PATH is a file or a folder. Files that belong to the same root (the nearest folder above with a
 kafka-advisor.toml or a .git) are read too, so that a producer is judged with its topic; only findings in
@@ -13,8 +14,9 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from ..model import Location, UsageError
+from ..model import UsageError
 from . import say
+from .asked import add_scope, options_of, problems_of, progress
 
 if TYPE_CHECKING:
     from ..engine import Audit
@@ -38,25 +40,8 @@ _THRESHOLD = {"never": 9, "error": 3, "warning": 2, "note": 1}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
+    add_scope(parser)
     add = parser.add_argument
-    add("paths", metavar="PATH", nargs="+", help="a file or a folder")
-    add(
-        "--kafka-version",
-        metavar="V",
-        help="the Kafka version to judge by, such as 3.9 (default: the files', else newest)",
-    )
-    add(
-        "--profile",
-        choices=("dev", "prod"),
-        help="judge as a developer's sandbox or as production (default: guessed)",
-    )
-    add(
-        "--set",
-        metavar="X=V",
-        action="append",
-        default=[],
-        help="a value instead of the file's: topic.min.insync.replicas=2, fact.brokers=5 (repeatable)",
-    )
     add("--format", metavar="NAME", default="text", help="what to print: text or json (default: text)")
     add(
         "--report",
@@ -65,33 +50,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="also write a report to a file (repeatable)",
     )
-    add(
-        "--select",
-        metavar="CODES",
-        action="append",
-        default=[],
-        help="only these rules: codes, beginnings of codes, names",
-    )
-    add("--ignore", metavar="CODES", action="append", default=[], help="not these rules")
     add("--fail-on", choices=LEVELS, help="the least severity that makes the exit code 1 (default: error)")
-    add(
-        "--rules",
-        metavar="PACK",
-        action="append",
-        default=[],
-        help="a rule pack of your own, TOML (repeatable)",
-    )
-    add(
-        "--plugin",
-        metavar="FILE",
-        action="append",
-        default=[],
-        help="a plugin of your own, Python (repeatable)",
-    )
     add("--runs", action="store_true", help="show the runs behind notes too")
-    add("--no-link", action="store_true", help="judge each file alone")
     add("--show-effective", action="store_true", help="print the values in force and where each comes from")
-    add("--no-cache", action="store_true", help="neither read nor write the cache")
     add(
         "--hook",
         action="store_true",
@@ -100,28 +61,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from ..engine import Options, audit
+    from ..engine import audit
     from ..report.build import build_report
-    from ..versions import choose_version
 
-    if args.kafka_version is not None:
-        choose_version(args.kafka_version, ())
-    options = Options(
-        paths=tuple(args.paths),
-        kafka_version=args.kafka_version,
-        profile=args.profile,
-        sets=tuple(args.set),
-        select=codes(args.select),
-        ignore=codes(args.ignore),
-        rules=tuple(args.rules),
-        plugins=tuple(args.plugin),
-        link=not args.no_link,
-        cache=not args.no_cache,
-        today=today(),
-    )
     # Short-lived, and full of small values that all stay alive: collecting garbage finds none.
     gc.disable()
-    result = audit(options, progress())
+    result = audit(options_of(args), progress())
     outputs = [_output(item, result) for item in args.report]
     report = build_report(result, args.show_effective)
     sys.stdout.write(_render(args.format, result, report, args.runs))
@@ -131,23 +76,6 @@ def run(args: argparse.Namespace) -> int:
     for line in (*result.notes, *result.scope.locked, *problems):
         say(line)
     return 2 if problems else _exit_code(result, args.fail_on)
-
-
-def codes(words: list[str]) -> tuple[str, ...]:
-    return tuple(code.strip() for word in words for code in word.split(",") if code.strip())
-
-
-def today() -> str:
-    # Suppressions expire by date; nothing else in an audit may see the clock.
-    import time
-
-    return time.strftime("%Y-%m-%d")
-
-
-def progress() -> Any:
-    if sys.stderr is None or not sys.stderr.isatty():
-        return lambda text: None
-    return say
 
 
 def _output(item: str, result: Audit) -> tuple[str, str]:
@@ -184,22 +112,6 @@ def _write(path: str, text: str) -> None:
                 os.unlink(temporary)
     except OSError as error:
         raise UsageError(f"{path}: {(error.strerror or str(error)).lower()}") from None
-
-
-def problems_of(result: Audit, hook: bool) -> list[str]:
-    """What makes the exit code 2. The hook is handed every changed file that might be one of ours, so there
-    only a file that a format claims must be readable."""
-    problems = list(result.missing)
-    targets = [(root.prefix, record) for root in result.roots for record in root.files if record.target]
-    problems += [
-        f"{Location(prefix + record.file, record.error.line)}: {record.reason}"
-        for prefix, record in targets
-        if record.named and record.error is not None and (record.format is not None or not hook)
-    ]
-    audited = any(record.documents or record.status == "audited" for _, record in targets)
-    if not hook and not result.missing and not audited:
-        problems.append("nothing could be audited: no file named is a Kafka configuration that is known here")
-    return problems
 
 
 def _exit_code(result: Audit, asked: str | None) -> int:

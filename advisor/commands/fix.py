@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from ..model import Change, Finding
 from . import say
-from .audit import codes, problems_of, progress, today
+from .asked import add_scope, options_of, problems_of, progress
 
 if TYPE_CHECKING:
     from ..editing import Advice, Edited, Plan
@@ -41,51 +41,15 @@ exit codes:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add("paths", metavar="PATH", nargs="+", help="a file or a folder")
-    add("--write", action="store_true", help="change the files instead of printing the diff")
-    add(
-        "--kafka-version",
-        metavar="V",
-        help="the Kafka version to judge by, such as 3.9 (default: the files', else newest)",
-    )
-    add(
-        "--profile",
-        choices=("dev", "prod"),
-        help="judge as a developer's sandbox or as production (default: guessed)",
-    )
-    for name, metavar, about in (
-        ("--set", "X=V", "a value instead of the file's: fact.brokers=5 (repeatable)"),
-        ("--select", "CODES", "only these rules: codes, beginnings of codes, names"),
-        ("--ignore", "CODES", "not these rules"),
-        ("--rules", "PACK", "a rule pack of your own, TOML (repeatable)"),
-        ("--plugin", "FILE", "a plugin of your own, Python (repeatable)"),
-    ):
-        add(name, metavar=metavar, action="append", default=[], help=about)
-    add("--no-link", action="store_true", help="judge each file alone")
-    add("--no-cache", action="store_true", help="neither read nor write the cache")
+    add_scope(parser)
+    parser.add_argument("--write", action="store_true", help="change the files instead of printing the diff")
 
 
 def run(args: argparse.Namespace) -> int:
     from ..editing import plan
-    from ..engine import Options, audit
-    from ..versions import choose_version
+    from ..engine import audit
 
-    if args.kafka_version is not None:
-        choose_version(args.kafka_version, ())
-    options = Options(
-        paths=tuple(args.paths),
-        kafka_version=args.kafka_version,
-        profile=args.profile,
-        sets=tuple(args.set),
-        select=codes(args.select),
-        ignore=codes(args.ignore),
-        rules=tuple(args.rules),
-        plugins=tuple(args.plugin),
-        link=not args.no_link,
-        cache=not args.no_cache,
-        today=today(),
-    )
+    options = options_of(args)
     gc.disable()
     result = audit(options, progress())
     problems = problems_of(result, hook=False)

@@ -18,10 +18,6 @@ if TYPE_CHECKING:
     from .partition_state import start as start
     from .questions import QUESTIONS as QUESTIONS
     from .questions import ask as ask
-    from .tolerance import Headline as Headline
-    from .tolerance import Tolerance as Tolerance
-    from .tolerance import headline as headline
-    from .tolerance import tolerance as tolerance
     from .verdict import Bounds as Bounds
     from .verdict import Broken as Broken
     from .verdict import Holds as Holds
@@ -35,7 +31,6 @@ _HOMES = {
     "partition": ("NotEnabled", "enabled", "run", "step"),
     "partition_state": ("Event", "Policy", "start"),
     "questions": ("QUESTIONS", "ask"),
-    "tolerance": ("Headline", "Tolerance", "headline", "tolerance"),
     "verdict": ("Bounds", "Broken", "Holds", "Step", "Trace", "Unknown", "Verdict", "table"),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from advisor.api import (
+    COMPONENTS,
     Accepted,
     Change,
     Fix,
@@ -31,22 +32,10 @@ from advisor.api import (
 if TYPE_CHECKING:
     from advisor.api import Context, Document, Reason, Setting, Value, Version
 
-JUDGED = (
-    "producer",
-    "consumer",
-    "admin",
-    "broker",
-    "topic",
-    "connect",
-    "connect-standalone",
-    "streams",
-    "group",
-)
-
 
 def hits(document: Document, context: Context) -> Iterable[Hit]:
     """Every fault of one document, each under the check of its kind: `start-type`, `start-range`, ..."""
-    return _Look(document, context).faults() if document.component in JUDGED else ()
+    return _Look(document, context).faults() if document.component in COMPONENTS else ()
 
 
 class _Look:

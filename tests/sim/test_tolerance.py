@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from advisor.sim import Broken, Headline, Policy, headline, tolerance
+from advisor.sim import Broken, Policy
+from advisor.sim.tolerance import Headline, headline, tolerance
 
 
 def expected(policy: Policy) -> Headline:
