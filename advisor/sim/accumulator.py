@@ -1,9 +1,10 @@
 """The producer's buffer: how records become batches, and batches requests (RecordAccumulator and Sender).
 
 A queue of batches per partition. A batch takes records up to batch.size, or up to the upper bound of its
-first record if that is larger: such a batch is rarely full, and waits for linger.ms or a second record. A node is ready once one of its partitions has a full batch, two batches, or one that has waited
-linger.ms, and at once while a flush or a lack of buffer memory asks for it. A ready node is drained for
-all its partitions, one batch each, as far as a request may grow, if it has a request to spare.
+first record if that is larger: such a batch is rarely full, and waits for linger.ms or a second record. A
+node is ready once one of its partitions has a full batch, two batches, or one that has waited linger.ms,
+and at once while a flush or a lack of buffer memory asks for it. A ready node is drained for all its
+partitions, one batch each, as far as a request may grow, if it has a request to spare.
 
 `Accumulator` takes one event at a time: `append`, `begin_flush`, `send`, `complete`, `requeue`, `expire`.
 It has no clock, every call says what time it is. `replay` drives it by a list of arrivals. Left out:

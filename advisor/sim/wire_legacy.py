@@ -74,7 +74,7 @@ def encode_message_set(
     compression: str = "none",
     log_append_time: int | None = None,
 ) -> bytes:
-    """The bytes of a message set with offsets from `base_offset` on. Codecs as in `wire_compression`."""
+    """The bytes of a message set with offsets from `base_offset` on. The codecs: `wire_compression`."""
     message_overhead(magic)
     if not records:
         raise ValueError("a message set has at least one record")

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import struct
 
+from .wire_matching import common_length, words_of
+
 BLOCK_BYTES = 1 << 16
 _MAGIC = struct.pack("<I", 0x184D2204)
 _DESCRIPTOR = b"\x60\x40"  # version 1, independent blocks; blocks of 64 KiB
@@ -49,11 +51,6 @@ def _xxh32(data: bytes) -> int:
     return number ^ number >> 16
 
 
-def _words(data: bytes) -> list[int]:
-    """The four bytes at each position, as one number."""
-    return [a | b << 8 | c << 16 | d << 24 for a, b, c, d in zip(data, data[1:], data[2:], data[3:])]  # noqa: B905
-
-
 def _length(number: int) -> bytes:
     return b"\xff" * (number // 255) + bytes([number % 255])
 
@@ -72,16 +69,6 @@ def _sequence(literals: bytes, offset: int, match: int) -> bytes:
     return out
 
 
-def _common(data: bytes, one: int, other: int, end: int) -> int:
-    """How many bytes are equal from `one` and `other` on, `other` staying before `end`."""
-    start = other
-    while other + 16 <= end and data[one : one + 16] == data[other : other + 16]:
-        one, other = one + 16, other + 16
-    while other < end and data[one] == data[other]:
-        one, other = one + 1, other + 1
-    return other - start
-
-
 def compress_block(data: bytes) -> bytes:
     """One block of at most 64 KiB: the first match a hash table of positions offers is taken, and the longer
     none is found the larger the steps (LZ4_compress_fast, acceleration 1)."""
@@ -90,7 +77,7 @@ def compress_block(data: bytes) -> bytes:
     out: list[bytes] = []
     anchor = 0
     if size > _SEARCH_END:
-        words = _words(data)
+        words = words_of(data)
         hashes = [(word * 2654435761 & 0xFFFFFFFF) >> 32 - _HASH_BITS for word in words]
         table = [0] * (1 << _HASH_BITS)
         at = 1
@@ -112,7 +99,7 @@ def compress_block(data: bytes) -> bytes:
                 at, candidate = at - 1, candidate - 1
             while True:
                 start = at
-                at += _MIN_MATCH + _common(data, candidate + _MIN_MATCH, at + _MIN_MATCH, match_end)
+                at += _MIN_MATCH + common_length(data, candidate + _MIN_MATCH, at + _MIN_MATCH, match_end)
                 out.append(_sequence(data[anchor:start], start - candidate, at - start))
                 anchor = at
                 if at >= search_end:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 
-from .wire_lz4 import _common, _words
+from .wire_matching import common_length, words_of
 from .wire_varint import unsigned_varint
 
 BLOCK_BYTES = 1 << 15
@@ -59,7 +59,7 @@ def compress_block(data: bytes) -> bytes:
     if size >= _MARGIN:
         bits = min(max((size - 1).bit_length(), 8), _TABLE_BITS_MAX)
         mask = (1 << bits) - 1
-        words = _words(data)
+        words = words_of(data)
         hashes = [(word * 0x1E35A7BD & 0xFFFFFFFF) >> 31 - _TABLE_BITS_MAX + 1 & mask for word in words]
         table = [0] * (1 << bits)
         limit = size - _MARGIN
@@ -71,7 +71,7 @@ def compress_block(data: bytes) -> bytes:
             out.append(_literal(data[emitted:found]))
             at = found
             while True:
-                length = 4 + _common(data, candidate + 4, at + 4, size)
+                length = 4 + common_length(data, candidate + 4, at + 4, size)
                 out.append(_copy(at - candidate, length))
                 at += length
                 emitted = at
