@@ -20,6 +20,7 @@ from .packs import Rule
 from .sim.verdict import Unknown, Verdict
 from .verdicts import Verdicts
 
+_WHO_WRITES_WHERE = ("acks", "replicas", "min_isr")
 PRODUCER_GUARANTEES = ("records-stored-once", "send-order-kept")
 
 
@@ -51,6 +52,8 @@ def judge(rule: Rule, decoded: Decoded, verdicts: Verdicts) -> Outcome | None:
         knobs = decoded.knobs
     if not combinations:
         return None
+    if rule.severity == "note" and not all(knobs[name].seen for name in _WHO_WRITES_WHERE if name in knobs):
+        return None  # beyond the budget, of a deployment that is not in sight: there is nothing to tell
     alternatives: Sequence[Mapping[str, int | str]] = rule.faults or ({},)
     if len(combinations) > COMBINATIONS_MAX:
         names = tuple(knob.label for knob in knobs.values() if not knob.seen)
