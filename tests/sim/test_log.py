@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from advisor.sim.log import drive
 from advisor.sim.log_compaction import (
     TOMBSTONE,
     Append,
@@ -264,3 +265,66 @@ def test_an_index_too_small_for_joined_segments_makes_a_log_uncleanable() -> Non
     with pytest.raises(CleanError) as failed:
         clean(config, keyed, 0, 0, 8)
     assert failed.value.error == "IllegalArgumentException"
+
+
+DAY = 86_400_000
+
+
+def trickle(days: int, gap: int, size: int = 100) -> list[tuple[int, Batch]]:
+    return [(now, Batch(1, size, now)) for now in range(0, days * DAY, gap)]
+
+
+def test_a_trickle_is_kept_for_the_age_of_a_segment_and_retention_together() -> None:
+    history = drive(LogConfig(), trickle(30, 600_000))
+    assert history.appended == 30 * 144
+    assert history.rolls == (("age", 4),)
+    # Seven days until the segment is rolled, seven more until its last record is due, then the next check.
+    assert 14 * DAY < history.age_max_ms <= 14 * DAY + 600_000 + 300_000
+    assert history.deleted_age_min_ms is not None
+    assert history.deleted_age_min_ms > 7 * DAY
+    assert history.segments_max == 2
+
+
+def test_size_bounds_the_bytes_to_the_limit_a_segment_and_what_comes_between_checks() -> None:
+    config = LogConfig(segment_bytes=10_000, retention_bytes=50_000)
+    history = drive(config, trickle(1, 1000))
+    per_check = 300 * 100
+    assert 50_000 < history.bytes_max <= 50_000 + 10_000 + per_check
+    assert history.bytes_max < history.disk_bytes_max <= history.bytes_max + 60 * 100
+    assert dict(history.rolls)["size"] == history.deleted_segments + len(history.log.sealed)
+
+
+def test_files_of_deleted_segments_stay_for_a_while() -> None:
+    config = LogConfig(segment_bytes=100, retention_ms=1)
+    history = drive(config, [(0, Batch(1, 100, 0)), (1, Batch(1, 100, 1))], until=200_000)
+    # Two logs with their indexes, one snapshot of producers, and the two files of the partition.
+    assert [(s.now, s.segments, s.files, s.disk_bytes) for s in history.samples] == [
+        (30_000, 2, 9, 200),
+        (90_000, 1, 6 + 7, 200),
+        (200_000, 1, 6, 0),
+    ]
+    assert history.rolls == (("retention", 1), ("size", 1))
+    assert (history.age_max_ms, history.deleted_age_min_ms) == (30_000, 29_999)
+
+
+def test_refused_appends_are_counted_and_an_idle_log_is_checked() -> None:
+    history = drive(LogConfig(segment_bytes=50), [(0, Batch(1, 51, 0))], until=1_000_000)
+    assert history.refused == (("RecordBatchTooLargeException", 1),)
+    assert history.bytes_max == 0
+    assert drive(LogConfig(), []).segments_max == 1
+
+
+@given(st.lists(st.tuples(st.integers(0, 200_000), st.integers(1, 400)), max_size=60))
+def test_a_run_keeps_the_end_of_the_log(steps: list[tuple[int, int]]) -> None:
+    config = LogConfig(segment_bytes=1000, segment_ms=500_000, retention_ms=900_000)
+    now, appends = 0, []
+    for gap, size in steps:
+        now += gap
+        appends.append((now, Batch(1, size, now)))
+    history = drive(config, appends)
+    log = history.log
+    assert log.end_offset == len(steps)
+    assert log.start_offset == log.segments[0].base
+    assert log.size == sum(size for _, size in steps[log.start_offset :])
+    if history.deleted_age_min_ms is not None:
+        assert history.deleted_age_min_ms > 900_000
