@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from .log_segments import (
     NO_TIMESTAMP,
+    AppendError,
     Batch,
     IndexFull,
     Log,
@@ -128,6 +129,8 @@ def extend(config: LogConfig, keyed: KeyedLog, appends: Iterable[Append]) -> Key
         if config.log_append_time:
             stamped = tuple(record._replace(timestamp=now) for record in batch.records)
             batch = batch._replace(records=stamped, max_timestamp=now)
+        if config.compact and any(record.key is None for record in batch.records):
+            raise AppendError("RecordValidationException", "a record without a key in a compacted topic")
         earliest = min([r.timestamp for r in batch.records if r.timestamp >= 0], default=NO_TIMESTAMP)
         plain = Batch(len(records), batch.size, batch.max_timestamp, earliest)
         following = append(config, log, now, (plain,))
@@ -316,7 +319,7 @@ def _copied(config: LogConfig, group: Sequence[Segment], batches: Sequence[Keyed
     base, created = group[0].base, group[0].created
     segment = Segment(base, created)
     if batches:
-        plain = [Batch(len(b.records), b.size, b.max_timestamp) for b in batches]
+        plain = [(batch.size, batch.max_timestamp) for batch in batches]
         segment = closed(written(config, segment, created, plain))
     last = group[-1]
     return segment._replace(

@@ -148,18 +148,17 @@ def append(config: LogConfig, log: Log, now: int, batches: Sequence[Batch], foll
     if not batches:
         return log
     if follower:
-        first = batches[0].base_offset
         _check_fetched(log, batches)
+        first, last = batches[0].base_offset, batches[-1].last_offset
+        plain = [(batch.size, batch.max_timestamp) for batch in batches]
+        size = sum([batch_size for batch_size, _ in plain])
+        timestamp = max([batch_timestamp for _, batch_timestamp in plain])
     else:
         first = log.end_offset
-        batches = (_produced(config, log, now, batches),)
-    size = timestamp = 0
-    if len(batches) == 1:
-        _, size, timestamp, _, _, last = batches[0]
-    else:
-        size = sum([batch.size for batch in batches])
-        timestamp = max([batch.max_timestamp for batch in batches])
-        last = batches[-1].last_offset
+        last = first + batches[0].records - 1
+        size = batches[0].size
+        timestamp = _produced_timestamp(config, now, batches)
+        plain = [(size, timestamp)]
     if size > config.segment_bytes:
         raise AppendError(
             "RecordBatchTooLargeException", f"{size} bytes, a segment holds {config.segment_bytes}"
@@ -174,7 +173,7 @@ def append(config: LogConfig, log: Log, now: int, batches: Sequence[Batch], foll
                 log._replace(sealed=sealed, active=active),
             )
     try:
-        active = written(config, active, now, batches)
+        active = written(config, active, now, plain)
     except IndexFull as full:
         left = log._replace(sealed=sealed, active=full.segment)
         raise AppendError("IllegalArgumentException", "an index is full", left) from None
@@ -210,8 +209,8 @@ def roll(log: Log, now: int) -> Log:
     return log._replace(sealed=sealed, active=active)
 
 
-def written(config: LogConfig, segment: Segment, now: int, batches: Sequence[Batch]) -> Segment:
-    """The segment with `batches` at its end.
+def written(config: LogConfig, segment: Segment, now: int, batches: Sequence[tuple[int, int]]) -> Segment:
+    """The segment with batches, each a size and its largest timestamp, at its end.
 
     A batch gets an entry in both indexes when more than the interval was written since the last one, not
     counting itself; the time index only takes a timestamp larger than its last.
@@ -219,15 +218,15 @@ def written(config: LogConfig, segment: Segment, now: int, batches: Sequence[Bat
     (base, created, size, first, largest, began, _, offsets, times, indexed, since) = segment
     interval = config.index_interval_bytes
     if size == 0:
-        first, began = batches[0].max_timestamp, now
-    for _, batch_size, timestamp, _, _, _ in batches:
+        first, began = batches[0][1], now
+    for batch_size, timestamp in batches:
         if timestamp > largest:
             largest = timestamp
         if since > interval:
             offsets_full = offsets >= config.index_bytes_max // OFFSET_ENTRY_BYTES
             offsets += not offsets_full
             if offsets_full or times >= config.index_bytes_max // TIME_ENTRY_BYTES - 1:
-                size = segment.size + sum([batch.size for batch in batches])
+                size = segment.size + sum([batch_size for batch_size, _ in batches])
                 values = (base, created, size, first, largest, began, now, offsets, times, indexed, since)
                 raise IndexFull(Segment(*values))
             if largest > indexed:
@@ -254,8 +253,8 @@ def _rolled(
     return (*sealed, closed(active)), Segment(base, now)
 
 
-def _produced(config: LogConfig, log: Log, now: int, batches: Sequence[Batch]) -> Batch:
-    """The batch as the leader stores it, or why it refuses it (LogValidator)."""
+def _produced_timestamp(config: LogConfig, now: int, batches: Sequence[Batch]) -> int:
+    """The largest timestamp as the leader stores it, or why it refuses the batch (LogValidator)."""
     for batch in batches:
         if batch.size > config.batch_bytes_max:
             raise AppendError(
@@ -263,19 +262,18 @@ def _produced(config: LogConfig, log: Log, now: int, batches: Sequence[Batch]) -
             )
     if len(batches) > 1:
         raise AppendError("InvalidRecordException", f"{len(batches)} batches of format V2 in one request")
-    records, size, timestamp, first_timestamp, _, _ = batches[0]
+    records, _, timestamp, earliest, _, _ = batches[0]
     if records <= 0:
         raise AppendError("InvalidRecordException", "a batch without records")
     if config.log_append_time:
-        timestamp = now
-    elif timestamp >= 0:
+        return now
+    if timestamp >= 0:
         if timestamp - now > config.timestamp_after_max_ms:
             raise AppendError("RecordValidationException", f"a timestamp {timestamp - now} ms ahead")
-        earliest = first_timestamp if first_timestamp >= 0 else timestamp
-        if now - earliest > config.timestamp_before_max_ms:
-            raise AppendError("RecordValidationException", f"a timestamp {now - earliest} ms back")
-    first = log.end_offset
-    return Batch(records, size, timestamp, first_timestamp, first, first + records - 1)
+        back = now - (earliest if earliest >= 0 else timestamp)
+        if back > config.timestamp_before_max_ms:
+            raise AppendError("RecordValidationException", f"a timestamp {back} ms back")
+    return timestamp
 
 
 def _check_fetched(log: Log, batches: Sequence[Batch]) -> None:

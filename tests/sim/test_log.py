@@ -328,3 +328,8 @@ def test_a_run_keeps_the_end_of_the_log(steps: list[tuple[int, int]]) -> None:
     assert log.size == sum(size for _, size in steps[log.start_offset :])
     if history.deleted_age_min_ms is not None:
         assert history.deleted_age_min_ms > 900_000
+
+
+def test_a_compacted_topic_refuses_records_without_a_key() -> None:
+    with pytest.raises(AppendError, match="RecordValidationException"):
+        extend(COMPACT, open_keyed(0), [Append(0, [(b"a", 1, 0), (None, 1, 0)])])
