@@ -143,14 +143,21 @@ class Asker:
             if (severity := self._severity(rule.code, rule.name, rule.severity)) is not None
         ]
         guaranteed = None
+        # Which rules a deployment is asked depends on little: deployments alike share the answer.
+        known: dict[object, list[tuple[Rule, str]]] = {}
         for deployment in self.asked_deployments if rules else ():
-            present = {document.component for document in members_of(deployment)}
-            asked = [
-                (rule, severity)
-                for rule, severity in rules
-                if not present.isdisjoint(rule.components or present)
-                if self._deployment_applies(rule, deployment)
-            ]
+            members = members_of(deployment)
+            present = frozenset([(document.component, document.client) for document in members])
+            mark = (present, deployment.version, self.profiles[deployment.id].name)
+            if mark not in known:
+                components = {document.component for document in members}
+                known[mark] = [
+                    (rule, severity)
+                    for rule, severity in rules
+                    if not components.isdisjoint(rule.components or components)
+                    if self._deployment_applies(rule, deployment)
+                ]
+            asked = known[mark]
             if not asked:
                 continue
             if guaranteed is None:
@@ -326,11 +333,13 @@ def _per_deployment(condition: Condition) -> bool:
 
 
 def _ask(condition: Condition) -> Callable[[Document | Deployment, Context], Iterable[Hit]]:
-    return lambda subject, context: _ask_condition(condition, subject, context)
-
-
-def _ask_condition(condition: Condition, subject: Document | Deployment, context: Context) -> Iterable[Hit]:
     heads = {name.partition(".")[0] for name in condition.reads}
+    return lambda subject, context: _ask_condition(condition, heads, subject, context)
+
+
+def _ask_condition(
+    condition: Condition, heads: set[str], subject: Document | Deployment, context: Context
+) -> Iterable[Hit]:
     if isinstance(subject, Document):
         if subject.component not in heads:
             return
@@ -342,15 +351,15 @@ def _ask_condition(condition: Condition, subject: Document | Deployment, context
         fields = {subject.component: subject.name}
         at = Location(subject.file, subject.line)
     else:
+        members = members_of(subject)
+        fields = {document.component: document.name for document in reversed(members)}
+        if not heads <= {*fields, "fact", "workload", "param"}:
+            return  # a side that is not in sight is not guessed
         version = resolve_version(subject.version)
         layers = deployment_layers(subject)
         facts = {fact.name: fact.value for fact in subject.facts}
         workload = subject.workload
-        members = members_of(subject)
         defaults = {document.component: family_defaults(document, context.clients) for document in members}
-        fields = {document.component: document.name for document in reversed(members)}
-        if not heads <= {*fields, "fact", "workload", "param"}:
-            return  # a side that is not in sight is not guessed
         at = Location(members[0].file, members[0].line)
     get = reader(layers, version, facts, {**workload}, defaults, context.params)
     if condition.test(get) is not True:

@@ -12,42 +12,43 @@ COUNT = 1000
 
 
 def properties_text(number: int) -> str:
-    """A small, realistic client or topic file; no two are equal."""
-    kind = number % 3
+    """A small client or topic file as a fleet has them: names of its own, settings out of a few choices."""
+    cluster = f"kafka-a.c{number % 5}.example.com:9092,kafka-b.c{number % 5}.example.com:9092"
+    kind, choice = number % 3, number // 3 % 4
     if kind == 0:
         return (
             f"# producer of service {number}\n"
-            f"bootstrap.servers=kafka-{number % 7}.example.com:9092,kafka-{number % 5}.example.com:9092\n"
+            f"bootstrap.servers={cluster}\n"
             f"client.id=service-{number}\n"
             "key.serializer=org.apache.kafka.common.serialization.StringSerializer\n"
             "value.serializer=org.apache.kafka.common.serialization.ByteArraySerializer\n"
             "acks=all\n"
-            f"linger.ms={number % 50}\n"
-            f"batch.size={16384 + number}\n"
+            f"linger.ms={(0, 5, 20, 100)[choice]}\n"
+            f"batch.size={(16384, 32768, 65536, 131072)[choice]}\n"
             "compression.type=lz4\n"
             "delivery.timeout.ms=120000\n"
         )
     if kind == 1:
         return (
             f"# consumer of service {number}\n"
-            f"bootstrap.servers=kafka-{number % 7}.example.com:9092\n"
+            f"bootstrap.servers={cluster}\n"
             f"group.id=group-{number}\n"
             "key.deserializer=org.apache.kafka.common.serialization.StringDeserializer\n"
             "value.deserializer=org.apache.kafka.common.serialization.ByteArrayDeserializer\n"
             "enable.auto.commit=false\n"
-            f"max.poll.records={100 + number}\n"
-            f"max.poll.interval.ms={300000 + number}\n"
+            f"max.poll.records={(100, 200, 500, 1000)[choice]}\n"
+            "max.poll.interval.ms=300000\n"
             "auto.offset.reset=earliest\n"
         )
     return (
         f"# topic of service {number}\n"
-        "partitions=12\n"
+        f"partitions={(6, 12, 24, 48)[choice]}\n"
         "replication.factor=3\n"
         "min.insync.replicas=2\n"
-        f"retention.ms={604800000 + number}\n"
+        f"retention.ms={(86400000, 259200000, 604800000, 1209600000)[choice]}\n"
         "cleanup.policy=delete\n"
         "compression.type=producer\n"
-        f"segment.bytes={1073741824 - number}\n"
+        "segment.bytes=1073741824\n"
         "max.message.bytes=1048588\n"
         "unclean.leader.election.enable=false\n"
     )
