@@ -192,7 +192,10 @@ def max_timestamp(records: Sequence[Record], batch: Batch) -> int:
     return max(record.timestamp for record in records)
 
 
-def encode_batch(records: Sequence[Record], batch: Batch = Batch()) -> bytes:  # noqa: B008
+_PLAIN = Batch()
+
+
+def encode_batch(records: Sequence[Record], batch: Batch = _PLAIN) -> bytes:
     """The bytes of a V2 batch; zstd's are not made, see `wire_compression`."""
     if not records:
         raise ValueError("a batch has at least one record")
@@ -247,6 +250,7 @@ def estimated_size(header_bytes: int, records_bytes: int, ratio: float = 1.0) ->
 def next_ratio(ratio: float, observed: float) -> float:
     """The topic's compression ratio after one more batch: quick to worsen, slow to improve
     (CompressionRatioEstimator, 0.11 on)."""
+    observed = _float(observed)
     if observed > ratio:
         return _float(max(ratio + _float(0.05), observed))
     if observed < ratio:

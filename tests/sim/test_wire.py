@@ -183,6 +183,8 @@ def test_the_ratio_worsens_quickly_and_improves_slowly() -> None:
     assert next_ratio(0.5, 0.52) == pytest.approx(0.55)
     assert next_ratio(0.5, 0.9) == pytest.approx(0.9)
     assert next_ratio(0.5, 0.5) == 0.5
+    # Compared as floats: a ratio seen again is no change.
+    assert next_ratio(next_ratio(1.0, 1.1), 1.1) == next_ratio(1.0, 1.1)
     assert estimated_size(61, 1000) == 61 + 1050
 
 
