@@ -12,7 +12,8 @@ from .decode import Decoded, Edit, alias_of, decode, decode_internal, edits, tur
 from .judging import PRODUCER_GUARANTEES, judge
 from .model import Change, Deployment, Document, Fix, Location, Secret, Setting
 from .packs import Rule
-from .tolerance import Headline, headline
+from .sim.tolerance import Headline
+from .tolerance import headline
 from .verdicts import Verdicts
 
 EDITS_MAX = 3

@@ -12,8 +12,9 @@ from .fix import Repair, as_fix, commands, decoded_for, smallest_repair
 from .judging import PRODUCER_GUARANTEES, Outcome, judge
 from .model import Deployment, Evidence, Finding, Location, Setting, members_of
 from .packs import Rule
+from .sim.tolerance import Headline
 from .sim.verdict import Broken
-from .tolerance import Headline, headline
+from .tolerance import headline
 from .verdicts import Verdicts
 
 
