@@ -93,6 +93,7 @@ class Asker:
         profiles: Mapping[str, Profile],
         suppressions: Suppressions,
         cache: Cache,
+        tolerances: bool,
     ) -> None:
         self.registry, self.rules, self.choice = registry, rules, choice
         self.project, self.records = project, records
@@ -109,7 +110,7 @@ class Asker:
             for setting in document.settings
             if setting.origin.at is not None
         }
-        self.suppressions, self.cache = suppressions, cache
+        self.suppressions, self.cache, self.tolerances = suppressions, cache, tolerances
         # Context is loaded to be linked with; only what has a part in a target can have a finding there.
         self.asked_documents = [document for document in documents if touches(document, self.targets)]
         self.asked_deployments = deployments_of(deployments, self.targets)
@@ -165,7 +166,7 @@ class Asker:
                 from .guaranteed import Guaranteed
                 from .verdicts import Verdicts
 
-                guaranteed = Guaranteed(Verdicts(self.cache))
+                guaranteed = Guaranteed(Verdicts(self.cache), self.tolerances)
             try:
                 answers = guaranteed.answers(deployment, asked, fill)
             except Exception as error:  # As for any rule: told, and the run goes on.

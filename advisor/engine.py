@@ -38,6 +38,8 @@ class Options(NamedTuple):
     link: bool = True
     cache: bool = True
     today: str = ""
+    # Search also what no rule asks: how many of each fault are survived.
+    runs: bool = False
 
 
 class Root(NamedTuple):
@@ -213,6 +215,7 @@ def _audit_root(run: _Run, workspace: Workspace, project: Project) -> Root:
         profiles,
         Suppressions(project, records, options.today),
         run.cache,
+        options.runs,
     )
     inside = relative(workspace.root, run.scope.base)
     return Root(

@@ -14,7 +14,7 @@ from .model import Deployment, Evidence, Finding, Location, Setting, members_of
 from .packs import Rule
 from .sim.tolerance import Headline
 from .sim.verdict import Broken
-from .tolerance import headline
+from .tolerance import headline, tolerances
 from .verdicts import Verdicts
 
 
@@ -37,8 +37,8 @@ class _Known(NamedTuple):
 class Guaranteed:
     """Asks each behaviour once: deployments that behave alike share their outcomes and repairs."""
 
-    def __init__(self, verdicts: Verdicts) -> None:
-        self.verdicts = verdicts
+    def __init__(self, verdicts: Verdicts, tolerances: bool = False) -> None:
+        self.verdicts, self.tolerances = verdicts, tolerances
         self._known: dict[tuple[Any, ...], _Known] = {}
 
     def answers(self, deployment: Deployment, rules: Sequence[tuple[Rule, str]], messages: Any) -> Answers:
@@ -77,7 +77,16 @@ class Guaranteed:
             for rule, severity in rules
             if rule.code in outcomes and severity != "note"
         ]
-        return _Known(outcomes, headline(decoded, self.verdicts), tuple(_merged(summary)))
+        guarantees = _merged(summary)
+        if self.tolerances:
+            guarantees = [
+                {
+                    **entry,
+                    "tolerance": tolerances(decoded, entry["name"], self.verdicts) or entry["tolerance"],
+                }
+                for entry in guarantees
+            ]
+        return _Known(outcomes, headline(decoded, self.verdicts), tuple(guarantees))
 
     def _finding(
         self,

@@ -51,7 +51,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="also write a report to a file (repeatable)",
     )
     add("--fail-on", choices=LEVELS, help="the least severity that makes the exit code 1 (default: error)")
-    add("--runs", action="store_true", help="show the runs behind notes too")
+    add(
+        "--runs",
+        action="store_true",
+        help="show the runs behind notes too, and how many of each fault are survived",
+    )
     add("--show-effective", action="store_true", help="print the values in force and where each comes from")
     add(
         "--hook",

@@ -13,7 +13,7 @@ DETAILED_MAX = 10
 
 def render(report: Mapping[str, Any], options: Mapping[str, Any]) -> str:
     lines = [_first_line(report)]
-    lines += _joined(report)
+    lines += _joined(report, bool(options.get("runs")))
     lines += _skipped(report)
     for finding in report["findings"]:
         if finding["suppressed"] is None:
@@ -37,10 +37,11 @@ def _first_line(report: Mapping[str, Any]) -> str:
     return plain(f"Kafka {report['kafka_version']}, profile {profile['name']}: {profile['why']}")
 
 
-def _joined(report: Mapping[str, Any]) -> Iterator[str]:
+def _joined(report: Mapping[str, Any], with_runs: bool) -> Iterator[str]:
     deployments = report["deployments"]
     for deployment in deployments:
-        lines = [*_headline(deployment), *(_open(deployment) if len(deployments) <= DETAILED_MAX else ())]
+        lines = [*_headline(deployment), *(_tolerance(deployment) if with_runs else ())]
+        lines += _open(deployment) if len(deployments) <= DETAILED_MAX else ()
         if deployment["joined_by"]:
             yield plain(f"  {deployment['id']}  ({'; '.join(deployment['joined_by'])})")
         elif lines:
@@ -55,6 +56,18 @@ def _headline(deployment: Mapping[str, Any]) -> Iterator[str]:
         yield f"acknowledged records survive the loss for good of {_brokers(survives)}"
     if away is not None:
         yield f"writes go on with {_brokers(away)} away"
+
+
+def _tolerance(deployment: Mapping[str, Any]) -> Iterator[str]:
+    """How many of each fault are survived; 2+ where no more were tried."""
+    for guarantee in deployment["guarantees"]:
+        counts = [
+            f"{one['fault']} {one['survives']}{'+' if one['exhausted'] else ''}"
+            for one in guarantee["tolerance"]
+            if one["survives"] is not None
+        ]
+        if counts:
+            yield f"{guarantee['name']} survives: {', '.join(counts)}"
 
 
 def _open(deployment: Mapping[str, Any]) -> Iterator[str]:

@@ -116,3 +116,17 @@ def test_empty_librdkafka_producer_reorders_and_stores_twice():
         profile="prod",
     )
     assert {"KA301", "KA302"} <= above_note(report)
+
+
+def test_tolerance_is_searched_on_demand():
+    report = audit_settings(
+        {"producer": PRODUCER, "topic": TOPIC}, kafka_version="3.9", profile="prod", runs=True
+    )
+    tolerance = {
+        (guarantee["name"], one["fault"]): (one["survives"], one["exhausted"])
+        for guarantee in report["deployments"][0]["guarantees"]
+        for one in guarantee["tolerance"]
+    }
+    assert tolerance["acked-records-survive", "broker_crash"] == (2, True)
+    assert tolerance["acked-records-survive", "broker_lost"] == (1, False)
+    assert tolerance["writes-available", "broker_crash"] == (1, False)
