@@ -1,8 +1,8 @@
-"""Settings -> simulator policy, and back to the few values a person would write: the only place where
-configuration keys meet the simulator.
+"""Settings -> simulator policy; with `turning`, the way back, the only place where configuration keys meet the
+simulator.
 
 Each thing the simulator asks about is a Knob: the values it may have in this deployment (one if it is in
-sight, every behaviour it can take if not), what decided it, and which edits would turn it.
+sight, every behaviour it can take if not), and what decided it.
 """
 
 from collections.abc import Iterator, Mapping
@@ -32,17 +32,6 @@ class Knob(NamedTuple):
     @property
     def seen(self) -> bool:
         return len(self.values) == 1
-
-
-class Edit(NamedTuple):
-    """A value that a person would write to turn a knob. An edit without a key is advice: `command` says what
-    to run, because no file can set it."""
-
-    field: str
-    component: str
-    key: str | None
-    value: str
-    command: str | None = None
 
 
 # How Kafka behaves at a version, whatever the settings.
@@ -416,90 +405,3 @@ def _choices(knobs: list[Knob]) -> Iterator[tuple[Any, ...]]:
         values = sorted(knob.values, key=lambda value: value != knob.reference)
         ordered.append(values)
     yield from product(*ordered)
-
-
-# From a policy field back to what a person would write.
-
-
-def edits(decoded: Decoded, deployment: Deployment) -> list[Edit]:
-    """The values a person would try, in a fixed order; only knobs that are not there already."""
-    if decoded.internal is not None:
-        return _internal_edits(decoded)
-    found: list[Edit] = []
-    knobs = {**decoded.knobs, **(decoded.producer or {})}
-    if deployment.producer is not None:
-        if knobs["acks"].values != ("all",):
-            found.append(Edit("acks", "producer", "acks", "all"))
-        if decoded.producer is None or knobs["idempotence"].values != (True,):
-            found.append(Edit("idempotence", "producer", "enable.idempotence", "true"))
-        if decoded.producer is not None and max(knobs["in_flight"].values) > 5:
-            key = "max.in.flight.requests.per.connection"
-            found.append(Edit("in_flight", "producer", key, "5"))
-    home = "topic" if deployment.topic is not None else "broker" if deployment.cluster else None
-    if home is not None:
-        if knobs["unclean"].values != (False,):
-            found.append(Edit("unclean", home, "unclean.leader.election.enable", "false"))
-        found += [
-            Edit("min_isr", home, "min.insync.replicas", str(value))
-            for value in (2, 1)
-            if knobs["min_isr"].values != (value,)
-        ]
-    if knobs["replicas"].values != (3,) and max(knobs["replicas"].values) < 3:
-        command = (
-            "kafka-reassign-partitions.sh --bootstrap-server HOST:9092 --execute "
-            "--reassignment-json-file three-replicas.json"
-        )
-        found.append(Edit("replicas", "topic", None, "3", command))
-    if True not in knobs["elr"].values or len(knobs["elr"].values) > 1:
-        command = "kafka-features.sh upgrade --feature eligible.leader.replicas.version=1"
-        if decoded.version.number >= (4, 0):
-            found.append(Edit("elr", "broker", None, "on", command))
-    return found
-
-
-def _internal_edits(decoded: Decoded) -> list[Edit]:
-    component, factor_key, minimum_key = INTERNAL[decoded.internal or ""]
-    knobs = decoded.knobs
-    found = []
-    if knobs["unclean"].values != (False,):
-        found.append(Edit("unclean", "broker", "unclean.leader.election.enable", "false"))
-    if max(knobs["replicas"].values) < 3:
-        # The setting counts when the topic is made; one that is there must be reassigned as well.
-        found.append(Edit("replicas", component, factor_key, "3"))
-    found += [
-        Edit("min_isr", "broker", minimum_key, value)
-        for value in ("2", "1")
-        if knobs["min_isr"].values != (int(value),)
-    ]
-    return found
-
-
-def turned(deployment: Deployment, edit: Edit) -> Deployment:
-    """The deployment as it would be with the edit made."""
-    if edit.key is None:
-        name = {"replicas": "topic.replication_factor", "elr": "cluster.elr"}[edit.field]
-        kept = tuple(fact for fact in deployment.facts if fact.name != name)
-        return deployment._replace(facts=(*kept, Fact(name, edit.value, Origin("assumed", None, "the fix"))))
-    setting = Setting(edit.key, edit.value, Origin("assumed", None, "the fix"))
-    if edit.component == "producer" and deployment.producer is not None:
-        return deployment._replace(producer=_with(deployment.producer, setting))
-    if edit.component == "connect":
-        return deployment._replace(groups=tuple(_with(group, setting) for group in deployment.groups))
-    if edit.component == "topic" and deployment.topic is not None:
-        return deployment._replace(topic=_with(deployment.topic, setting))
-    return deployment._replace(cluster=tuple(_with(broker, setting) for broker in deployment.cluster))
-
-
-def _with(document: Document, setting: Setting) -> Document:
-    same = {setting.key}
-    if document.client == "librdkafka":
-        known = librdkafka(setting.key)
-        same |= {known.alias_of} if known is not None and known.alias_of else set()
-        same |= {one.key for one in document.settings if alias_of(one.key) == setting.key}
-    kept = tuple(one for one in document.settings if one.key not in same)
-    return document._replace(settings=(*kept, setting))
-
-
-def alias_of(key: str) -> str | None:
-    known = librdkafka(key)
-    return known.alias_of if known is not None else None

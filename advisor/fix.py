@@ -8,12 +8,13 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from .decode import Decoded, Edit, alias_of, decode, decode_internal, edits, turned
+from .decode import Decoded, decode, decode_internal
 from .judging import PRODUCER_GUARANTEES, judge
 from .model import Change, Deployment, Document, Fix, Location, Secret, Setting
 from .packs import Rule
 from .sim.tolerance import Headline
 from .tolerance import headline
+from .turning import Edit, alias_of, edits, turned
 from .verdicts import Verdicts
 
 EDITS_MAX = 3
