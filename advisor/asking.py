@@ -58,8 +58,8 @@ class _Question(NamedTuple):
             return [pair for asked in self.rules.values() for pair in asked]
         return self.rules.get(hit.check, ())
 
-    def skips(self, component: str) -> bool:
-        return bool(self.components) and component not in self.components
+    def skips(self, present: tuple[str, ...]) -> bool:
+        return bool(self.components) and self.components.isdisjoint(present)
 
 
 def touches(document: Document, targets: Set[str]) -> bool:
@@ -115,6 +115,10 @@ class Asker:
         self.asked_documents = [document for document in documents if touches(document, self.targets)]
         self.asked_deployments = deployments_of(deployments, self.targets)
         self.answers: dict[str, Answers] = {}
+        self.present = {
+            deployment.id: tuple([document.component for document in members_of(deployment)])
+            for deployment in deployments
+        }
         self.severity = project.severity
         by_document: dict[int, list[Deployment]] = {}
         for deployment in deployments:
@@ -175,6 +179,11 @@ class Asker:
             self.answers[deployment.id] = answers
             yield from answers.findings
 
+    def _components(self, subject: Document | Deployment) -> tuple[str, ...]:
+        if isinstance(subject, Document):
+            return (subject.component,)
+        return self.present[subject.id]
+
     def _unreadable(self) -> Iterable[Finding]:
         severity = self._severity("KA001", "unreadable-file", "warning")
         if severity is None or not self.choice.wants("KA001", "unreadable-file"):
@@ -189,7 +198,7 @@ class Asker:
         for question in self._questions():
             self.context.params = question.params
             for subject in self.asked_deployments if question.per_deployment else self.asked_documents:
-                if isinstance(subject, Document) and question.skips(subject.component):
+                if question.skips(self._components(subject)):
                     continue
                 try:
                     for hit in question.ask(subject, self.context):
