@@ -1,0 +1,269 @@
+"""The transition rules on a virtual clock: a schedule of faults and sends, and the set of its outcomes.
+
+`outcomes` runs a schedule once for every phase of the grid (timeline_table). A `Step` may say when it began
+in a recorded run: it then begins no earlier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from .partition_state import Policy, in_office, members
+from .timeline_client import Client, ClientPolicy
+from .timeline_clock import Clock
+from .timeline_cluster import Cluster, ClusterPolicy
+from .timeline_table import GRID, MILLISECOND, SECOND, Phase
+
+STRIDE_MARGIN = 250 * MILLISECOND
+STRIDE_PAUSE = 100 * MILLISECOND
+END_MAX = 180 * SECOND
+
+
+class Step(NamedTuple):
+    """`name` and arguments in the schedule's vocabulary: brokers are places in the assignment, times are
+    microseconds, a topic's settings are the fields of a policy."""
+
+    name: str
+    value: Any = None
+    timeout: int = 0
+    size: int = 100
+    gap: int = 0
+    not_before: int = 0
+
+
+class Setup(NamedTuple):
+    partition: Policy
+    cluster: ClusterPolicy
+    client: ClientPolicy
+
+
+class Outcome(NamedTuple):
+    sent: int
+    acked: int
+    acked_lost: int
+    failed_but_readable: int
+    duplicates: int
+    descents: int
+    errors: tuple[str, ...]
+
+
+class Run:
+    """One schedule under one phase."""
+
+    def __init__(self, setup: Setup, phase: Phase, strides: bool = True) -> None:
+        self.clock = Clock()
+        self.cluster = Cluster(self.clock, phase, setup.partition, setup.cluster)
+        self.client = Client(self.clock, self.cluster, setup.client)
+        self.phase = phase
+        self.strides = strides
+        self.streams = 0
+
+    def play(self, schedule: Sequence[Step]) -> Outcome:
+        for step in schedule:
+            self._wait(max(0, step.not_before - self.clock.now))
+            self._step(step)
+        self._recover()
+        return self._outcome()
+
+    # -- waiting -------------------------------------------------------------------------------------------
+
+    def _wait(self, delay: int) -> None:
+        self.clock.horizon = self.clock.now + delay
+        self.clock.run(self.clock.horizon, lambda: False)
+        self.clock.horizon = None
+
+    def _until(self, condition: Callable[[], bool], timeout: int) -> None:
+        self.clock.run(self.clock.now + timeout, condition)
+
+    def _all_answered(self) -> bool:
+        return not self.streams and self.client.idle()
+
+    # -- steps ---------------------------------------------------------------------------------------------
+
+    def _step(self, step: Step) -> None:
+        cluster = self.cluster
+        broker = step.value
+        if step.name in FAULTS and step.name != "wipe":
+            self._wait(self.phase.shift)
+        match step.name:
+            case "send":
+                self.streams += 1
+                Stream(self, step).next()
+            case "await":
+                self._until(self._all_answered, step.timeout)
+            case "sleep":
+                self._wait(step.timeout)
+            case "sigstop":
+                cluster.freeze(broker)
+            case "sigcont":
+                cluster.thaw(broker)
+            case "kill9":
+                cluster.kill(broker)
+            case "wipe":
+                cluster.wipe(broker)
+            case "term":
+                cluster.shut_down(broker)
+                self._until(lambda: not cluster.alive(broker), 60 * SECOND)
+                self._wait(self.phase.stop // 2)
+            case "start":
+                cluster.boot(broker)
+            case "wait_leader":
+                self._until(lambda: in_office(cluster.state) in broker, step.timeout)
+            case "wait_isr":
+                self._until(lambda: list(members(cluster.state.isr)) == sorted(broker), step.timeout)
+            case "wait_nodes":
+                self._until(lambda: cluster.registered() == sorted(broker), step.timeout)
+            case "elect":
+                cluster.prefer()
+            case "topic_config":
+                cluster.reconfigure(**step.value)
+            case "isolate":
+                self._isolate(broker)
+            case "unisolate":
+                self.client.listener.reachable = (1 << len(cluster.brokers)) - 1
+                cluster.rejoin()
+            case _:
+                raise ValueError(f"no step of a schedule is called {step.name!r}")
+
+    def _isolate(self, kind: str) -> None:
+        cluster = self.cluster
+        leader = 1 << max(cluster.state.leader, 0)
+        everybody = (1 << len(cluster.brokers)) - 1
+        match kind:
+            case "brokers":
+                cluster.isolate(leader, leader)
+            case "minority":
+                self.client.listener.reachable = leader
+                cluster.isolate(leader, leader)
+            case "controller-only":
+                cluster.isolate(0, leader)
+            case "replication-only":
+                cluster.isolate(everybody, 0)
+            case _:
+                raise ValueError(f"nothing is isolated by {kind!r}")
+
+    # -- the end -------------------------------------------------------------------------------------------
+
+    def _recover(self) -> None:
+        """Every broker is started again, then the log is read."""
+        cluster = self.cluster
+        self._until(lambda: not self.streams, END_MAX)
+        self.client.listener.reachable = (1 << len(cluster.brokers)) - 1
+        cluster.rejoin()
+        for broker in cluster.brokers:
+            cluster.thaw(broker)
+            cluster.boot(broker)
+        everybody = (1 << len(cluster.brokers)) - 1
+        self._until(lambda: cluster.state.isr == everybody and self._all_answered(), END_MAX)
+
+    def _outcome(self) -> Outcome:
+        cluster, client = self.cluster, self.client
+        leader = in_office(cluster.state)
+        readable: list[int] = []
+        if leader >= 0:
+            for _, entry in cluster.state.replicas[leader].log:
+                readable.extend(cluster.appends[entry].records)
+        once = list(dict.fromkeys(readable))
+        there = set(once)
+        acked = [record for record, result in client.results.items() if not result]
+        failed = [record for record, result in client.results.items() if result]
+        return Outcome(
+            sent=client.sent,
+            acked=len(acked),
+            acked_lost=sum(record not in there for record in acked),
+            failed_but_readable=sum(record in there for record in failed),
+            duplicates=len(readable) - len(once),
+            descents=sum(after < before for before, after in pairwise(once)),
+            errors=tuple(sorted({result for result in client.results.values() if result})),
+        )
+
+
+FAULTS = ("sigstop", "kill9", "wipe", "term", "isolate", "elect")
+
+
+class Stream:
+    """A thread that sends: one record after another, with a gap between them."""
+
+    def __init__(self, run: Run, step: Step) -> None:
+        self.run, self.step = run, step
+        self.left: int = step.value
+        self.blocked_since = -1
+        self.gap = step.gap or run.phase.pace
+        self.due = 0  # records that a leap not taken left behind: sent at once
+
+    def next(self) -> None:
+        client, clock = self.run.client, self.run.clock
+        while self.left:
+            if self.blocked_since < 0 and not self.due and self._long_calm(STRIDE_PAUSE + 2 * STRIDE_MARGIN):
+                # Let what is under way come to rest, then take the stretch in one.
+                clock.after(STRIDE_PAUSE, self._leap, clock.now)
+                return
+            if not client.offer(self.step.size):
+                self._block()
+                return
+            self.blocked_since = -1
+            self.left -= 1
+            if self.due:
+                self.due -= 1
+            elif self.left:
+                clock.after(self.gap, self.next, idle=True)
+                return
+        self.run.streams -= 1
+
+    def _block(self) -> None:
+        """No memory: send() waits for max.block.ms, and the thread with it."""
+        client, clock = self.run.client, self.run.clock
+        if self.blocked_since < 0:
+            self.blocked_since = clock.now
+            clock.after(client.policy.max_block, self._give_up, clock.now)
+        client.on_memory.append(self._again)
+
+    def _again(self) -> None:
+        if self.blocked_since >= 0:
+            self.next()
+
+    def _give_up(self, since: int) -> None:
+        if self.blocked_since != since:
+            return
+        self.blocked_since = -1
+        self.run.client.on_memory.clear()
+        self.run.client.fail_next("BufferExhaustedException")
+        self.left -= 1
+        self.run.clock.after(self.gap, self.next)
+
+    def _long_calm(self, least: int) -> bool:
+        if not self.step.gap or self.left * self.gap < least or not self.run.strides:
+            return False
+        client, cluster = self.run.client, self.run.cluster
+        if self.run.streams > 1 or client.sent == 0 or client.leader != cluster.state.leader:
+            return False
+        if not cluster.healthy() or client.numbers.gap or client.refreshing:
+            return False
+        horizon = self.run.clock.horizon
+        return horizon is None or horizon - self.run.clock.now > least
+
+    def _leap(self, since: int) -> None:
+        client, clock = self.run.client, self.run.clock
+        ends = clock.next_disturbance()
+        if (
+            client.settled()
+            and self.run.cluster.level()
+            and (ends is None or ends - clock.now > STRIDE_MARGIN)
+        ):
+            count = self.left - 1
+            if ends is not None:
+                count = min(count, (ends - STRIDE_MARGIN - since) // self.gap)
+            client.stride(count)
+            self.left -= count
+            clock.at(since + count * self.gap, self.next, idle=True)
+            return
+        self.due = (clock.now - since) // self.gap
+        self.next()
+
+
+def outcomes(setup: Setup, schedules: Sequence[Sequence[Step]], grid: Sequence[Phase] = GRID) -> set[Outcome]:
+    """What can come of a schedule: one run for every phase. Several schedules are recordings of one, which
+    the phases take in turn."""
+    return {Run(setup, phase).play(schedules[place % len(schedules)]) for place, phase in enumerate(grid)}

@@ -1,0 +1,492 @@
+"""A Java producer in time: its buffer, its connection to the leader, timeouts, retries, metadata.
+
+One partition, so one connection matters: the one to the broker that the producer takes for the leader. Where
+Kafka has it: RecordAccumulator and Sender (batches, retries at the head of the queue, delivery.timeout.ms),
+NetworkClient (request.timeout.ms ends every request of a connection, reconnect backoff), TransactionManager
+(sequences, epochs), Metadata (max.age, refresh on error), KafkaChannel (a broker takes one request of a
+connection at a time, and with acks=all the next one only after the answer).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import NamedTuple
+
+from .accumulator import BLOCKED, Accumulator, Batching, QueuedBatch
+from .sequences import OUT_OF_ORDER, Numbered
+from .timeline_clock import Clock
+from .timeline_cluster import NOT_ENOUGH_AFTER_APPEND, NOT_ENOUGH_REPLICAS, NOT_LEADER, OK, TOO_LARGE, Cluster
+from .timeline_connections import Batch, Connection, Listener, Request
+from .timeline_numbers import Numbers
+from .timeline_table import (
+    JITTER,
+    MILLISECOND,
+    RECONNECT_BACKOFF,
+    RECONNECT_BACKOFF_MAX,
+)
+from .wire import BATCH_OVERHEAD, MAX_RECORD_OVERHEAD, contents_size
+
+DISCONNECTED, TIMED_OUT = "disconnected", "timed out"
+CLASSES = {
+    NOT_LEADER: "NotLeaderOrFollowerException",
+    NOT_ENOUGH_REPLICAS: "NotEnoughReplicasException",
+    NOT_ENOUGH_AFTER_APPEND: "NotEnoughReplicasAfterAppendException",
+    OUT_OF_ORDER: "OutOfOrderSequenceException",
+    TOO_LARGE: "RecordTooLargeException",
+    DISCONNECTED: "NetworkException",
+    TIMED_OUT: "TimeoutException",
+}
+"""The exception a callback gets when the last retry ended so."""
+
+
+class ClientPolicy(NamedTuple):
+    """What settings and a version make of a producer. Times are microseconds."""
+
+    acks: str = "all"
+    idempotence: bool = True
+    in_flight: int = 5
+    retries: int | None = None
+    batch_size: int = 16384
+    linger: int = 5 * MILLISECOND
+    max_request_size: int = 1 << 20
+    buffer_memory: int = 32 << 20
+    max_block: int = 60_000 * MILLISECOND
+    request_timeout: int = 30_000 * MILLISECOND
+    delivery_timeout: int = 120_000 * MILLISECOND
+    retry_backoff: int = 100 * MILLISECOND
+    retry_backoff_max: int = 1_000 * MILLISECOND
+    # Exponentially, and with jitter (KIP-580, 3.7); before, every backoff is the same.
+    backoff_grows: bool = True
+    metadata_max_age: int = 300_000 * MILLISECOND
+    # With no known broker in reach the bootstrap servers are asked again (KIP-899, the default from 4.0).
+    rebootstraps: bool = True
+    # A refused request names the new leader (KIP-951, 3.7).
+    leader_in_answer: bool = True
+    # Compressed bytes of records by their bytes; None: no compression.
+    compression_ratio: float | None = None
+
+
+class _Buffer(Accumulator[int]):
+    """The accumulator of one partition, drained one batch at a time."""
+
+    def head(self) -> Batch | None:
+        queue = self.queues[0]
+        return queue[0] if queue else None
+
+    def take(self, now: int) -> Batch:
+        (batch,) = self._drain(0, now)
+        return batch
+
+    def finish(self, batch: Batch) -> None:
+        self._finish(batch)
+
+    def put_back(self, batch: Batch, place: int) -> None:
+        """Where a retry goes that is not to go first."""
+        self.queues[0].insert(place, batch)
+        self.queued[0] = self.queues[0]
+
+
+class Client:
+    def __init__(self, clock: Clock, cluster: Cluster, policy: ClientPolicy) -> None:
+        self.clock, self.cluster, self.policy = clock, cluster, policy
+        batching = Batching(
+            policy.batch_size,
+            policy.linger,
+            policy.max_request_size,
+            policy.in_flight,
+            policy.buffer_memory,
+            policy.compression_ratio,
+        )
+        self.buffer = _Buffer(batching, {0: [0]})
+        self.leader = cluster.state.leader
+        self.nodes = list(cluster.registered())
+        self.listener = Listener(clock, cluster, self._answered, self._closed)
+        self.connection: Connection | None = None
+        self.attempt = 0
+        self.failed_connects = 0
+        self.connecting = False
+        self.refreshing = False
+        self.results: dict[int, str] = {}  # by record: "" acknowledged, or the exception's class
+        self.sent = 0
+        self.unfinished: dict[int, Batch] = {}
+        self.numbers = Numbers()
+        self.on_memory: list[Callable[[], None]] = []
+        self.expiry = self.waking = False
+        self.wake_at = -1
+        cluster.on_thaw = self._thawed
+        self.clock.after(policy.metadata_max_age, self._age, idle=True)
+
+    # -- the caller ----------------------------------------------------------------------------------------
+
+    def offer(self, size: int) -> bool:
+        """send() of the next record; False: there is no memory for it now, and nothing happened."""
+        record = self.sent
+        contents = contents_size(-1, size)
+        estimate = BATCH_OVERHEAD + MAX_RECORD_OVERHEAD + contents
+        if estimate > min(self.policy.max_request_size, self.policy.buffer_memory):
+            self.fail_next("RecordTooLargeException")
+            return True
+        now = self.clock.now
+        before = self.buffer.batches
+        if self.buffer.append(now, 0, contents, record, now // MILLISECOND) == BLOCKED:
+            self._sender()
+            return False
+        self.sent += 1
+        if self.buffer.batches != before:
+            batch = self.buffer.queues[0][-1]
+            self.unfinished[batch.number] = batch
+            self._expiry_later()
+        self._wake_soon()
+        return True
+
+    def fail_next(self, error: str) -> None:
+        """send() itself fails."""
+        self.results[self.sent] = error
+        self.sent += 1
+        self.buffer.give_up()
+
+    def idle(self) -> bool:
+        return not self.unfinished
+
+    def stride(self, count: int) -> None:
+        """A healthy stretch: that many records in one."""
+        number = None
+        if self.policy.idempotence:
+            number = self.numbers.give(-1, count)
+            self.numbers.acked(-1)
+        records = range(self.sent, self.sent + count)
+        self.cluster.stride(records, number)
+        self.results.update(dict.fromkeys(records, ""))
+        self.sent += count
+
+    def settled(self) -> bool:
+        connection = self.connection
+        calm = connection is not None and not connection.unanswered
+        knows = self.leader == self.cluster.state.leader and not self.refreshing
+        return self.idle() and calm and knows and not self.numbers.gap
+
+    # -- the sender ----------------------------------------------------------------------------------------
+
+    def _sender(self) -> None:
+        now = self.clock.now
+        while self._may_send(now):
+            batch = self.buffer.take(now)
+            number = self.numbers.give(batch.number, len(batch.records)) if self.policy.idempotence else None
+            connection = self.connection
+            assert connection is not None, "_may_send looked"
+            request = Request(batch, connection, number, now)
+            if self.policy.acks == "0":
+                self._acknowledge(batch)
+            else:
+                connection.unanswered.append(request)
+                self._timeout_later(connection)
+            self.clock.after(self.cluster.phase.network, self.listener.arrive, request)
+
+    def _may_send(self, now: int) -> bool:
+        nodes, due = self.buffer.ready(now)
+        if not nodes:
+            if due is not None and (self.wake_at < now or due < self.wake_at):
+                self.wake_at = due
+                self.clock.at(due, self._wake)
+            return False
+        connection = self._connected()
+        if connection is None:
+            return False
+        policy = self.policy
+        if policy.acks != "0" and len(connection.unanswered) >= policy.in_flight:
+            return False
+        if policy.in_flight == 1 and any(other.unanswered for other in self.listener.connections):
+            # Sender.guaranteeMessageOrder: the partition is muted, whatever the connection.
+            return False
+        if not policy.idempotence:
+            return True
+        head = self.buffer.head()
+        assert head is not None, "a ready node has a batch"
+        if head.number not in self.numbers.of:
+            return not self.numbers.gap
+        # A retry waits for every batch before it: one request at a time, then.
+        return self.numbers.of[head.number] == self.numbers.lowest()
+
+    def _wake_soon(self) -> None:
+        """The sender is a thread of its own: it wakes up a little later."""
+        due = self.clock.now + self.cluster.phase.wake
+        if not self.waking:
+            self.waking = True
+            self.clock.at(due, self._woken)
+
+    def _woken(self) -> None:
+        self.waking = False
+        self._sender()
+
+    def _wake(self) -> None:
+        self.wake_at = -1
+        self._sender()
+
+    # -- answers -------------------------------------------------------------------------------------------
+
+    def _answered(self, request: Request, answer: str) -> None:
+        connection = request.connection
+        if not connection.open or not self.listener.reaches(connection.broker):
+            return
+        if request not in connection.unanswered:
+            return
+        connection.unanswered.remove(request)
+        if request.batch.number in self.unfinished:
+            if answer == OK:
+                self._acknowledge(request.batch)
+            else:
+                self._retry_or_fail(request, answer)
+        if answer == NOT_LEADER:
+            self._refresh(self.policy.leader_in_answer)
+        self._sender()
+
+    def _acknowledge(self, batch: Batch) -> None:
+        self.numbers.acked(batch.number)
+        self._finish(batch, "")
+
+    def _finish(self, batch: Batch, result: str) -> None:
+        del self.unfinished[batch.number]
+        for record in batch.records:
+            self.results[record] = result
+        self.buffer.finish(batch)
+        waiting, self.on_memory = self.on_memory, []
+        for wake in waiting:
+            self.clock.after(0, wake)
+
+    def _fail(self, batch: Batch, error: str) -> None:
+        self.numbers.failed(batch.number)
+        self._finish(batch, error)
+
+    def _retry_or_fail(self, request: Request, error: str) -> None:
+        batch = request.batch
+        now = self.clock.now
+        if error == TOO_LARGE and len(batch.records) > 1:
+            self._split(batch)
+            return
+        if now - batch.created >= self.policy.delivery_timeout:
+            self._fail(batch, "TimeoutException")
+            return
+        out_of_tries = self.policy.retries is not None and batch.attempts >= self.policy.retries
+        if error == TOO_LARGE or out_of_tries:
+            self._fail(batch, CLASSES[error])
+            return
+        if error == OUT_OF_ORDER:
+            self.numbers.refused(batch.number, request.number, self.unfinished)
+        self._requeue(batch)
+
+    def _requeue(self, batch: Batch) -> None:
+        policy = self.policy
+        backoff = min(policy.retry_backoff << min(batch.attempts, 16), policy.retry_backoff_max)
+        if policy.backoff_grows:
+            backoff = int(backoff * JITTER[(batch.number + batch.attempts) % len(JITTER)])
+        self.buffer.requeue(batch, self.clock.now, backoff)
+        if self.policy.idempotence:
+            # RecordAccumulator.insertInSequenceOrder
+            queue = self.buffer.queues[0]
+            queue.popleft()
+            of = self.numbers.of
+            place = 0
+            while place < len(queue) and of.get(queue[place].number, LAST) < of[batch.number]:
+                place += 1
+            self.buffer.put_back(batch, place)
+
+    def _split(self, batch: Batch) -> None:
+        """RecordAccumulator.splitAndReenqueue: by batch.size first, a piece that is refused again in half.
+        The pieces go to the head of the queue in their order."""
+        buffer = self.buffer
+        limit = self.policy.batch_size
+        if batch.ratio == SPLIT:
+            limit = max(batch.size // 2, batch.size // len(batch.records) + BATCH_OVERHEAD)
+        each = (batch.size - BATCH_OVERHEAD) // len(batch.records)
+        most = max(1, (limit - BATCH_OVERHEAD) // each)
+        number = self.numbers.of.pop(batch.number, None)
+        del self.unfinished[batch.number]
+        buffer.finish(batch)
+        first = number.first if number is not None else 0
+        pieces = []
+        for start in range(0, len(batch.records), most):
+            records = batch.records[start : start + most]
+            size = BATCH_OVERHEAD + each * len(records)
+            piece: Batch = QueuedBatch(
+                buffer.batches, 0, batch.created, size, SPLIT, batch.base_timestamp, records, closed=True
+            )
+            piece.size = size
+            piece.last_attempt = self.clock.now
+            buffer.batches += 1
+            buffer.incomplete.add(piece.number)
+            buffer.memory_used += piece.limit
+            self.unfinished[piece.number] = piece
+            if number is not None:
+                self.numbers.of[piece.number] = Numbered(
+                    number.epoch, first + start, first + start + len(records) - 1
+                )
+            pieces.append(piece)
+        place = 0
+        queue = buffer.queues[0]
+        if number is not None:
+            while place < len(queue) and self.numbers.of.get(queue[place].number, LAST) < number:
+                place += 1
+        for piece in reversed(pieces):
+            buffer.put_back(piece, place)
+
+    # -- timeouts ------------------------------------------------------------------------------------------
+
+    def _timeout_later(self, connection: Connection) -> None:
+        if not connection.timer and connection.unanswered:
+            connection.timer = True
+            due = connection.unanswered[0].sent + self.policy.request_timeout
+            self.clock.at(due, self._timeouts, connection, idle=True)
+
+    def _timeouts(self, connection: Connection) -> None:
+        connection.timer = False
+        if connection.unanswered:
+            if self.clock.now - connection.unanswered[0].sent >= self.policy.request_timeout:
+                self._close(connection, TIMED_OUT)
+            else:
+                self._timeout_later(connection)
+
+    def _expiry_later(self) -> None:
+        if not self.expiry and self.unfinished:
+            self.expiry = True
+            oldest = min(batch.created for batch in self.unfinished.values())
+            self.clock.at(oldest + self.policy.delivery_timeout, self._expire, idle=True)
+
+    def _expire(self) -> None:
+        """delivery.timeout.ms counts from a batch's creation, in the queue and in flight alike."""
+        self.expiry = False
+        now = self.clock.now
+        late = [b for b in self.unfinished.values() if now - b.created >= self.policy.delivery_timeout]
+        queue = self.buffer.queues[0]
+        for batch in late:
+            if batch in queue:
+                queue.remove(batch)
+            self._fail(batch, "TimeoutException")
+        if not queue:
+            self.buffer.queued.pop(0, None)
+        self._expiry_later()
+        self._sender()
+
+    # -- connections ---------------------------------------------------------------------------------------
+
+    def _connected(self) -> Connection | None:
+        """The connection to the leader, if there is one. What is under way to an old leader goes on there."""
+        if self.connection is not None and self.connection.broker == self.leader:
+            return self.connection
+        self.connection = None
+        if self.leader < 0:
+            self._refresh()
+        elif not self.connecting:
+            self._connect()
+        return None
+
+    def _connect(self) -> None:
+        broker = self.leader
+        self.connecting = True
+        self.attempt += 1
+        if not self.cluster.alive(broker):
+            self.clock.after(self.cluster.phase.network, self._connect_failed, self.attempt)
+        elif self.cluster.acts(broker) and self.listener.reaches(broker):
+            self.clock.after(2 * self.cluster.phase.network, self._connect_done, self.attempt)
+        else:
+            # The kernel accepts, nobody answers: until it thaws, or the request is given up.
+            self.clock.after(self.policy.request_timeout, self._connect_failed, self.attempt)
+
+    def _thawed(self, broker: int) -> None:
+        self.listener.thawed(broker)
+        if self.connecting and broker == self.leader:
+            self.clock.after(2 * self.cluster.phase.network, self._connect_done, self.attempt)
+
+    def _connect_done(self, attempt: int) -> None:
+        if not self.connecting or attempt != self.attempt:
+            return
+        if not self.cluster.acts(self.leader):
+            self._connect_failed(attempt)
+            return
+        self.connecting = False
+        self.failed_connects = 0
+        self.connection = self.listener.connect(self.leader)
+        self._sender()
+
+    def _connect_failed(self, attempt: int) -> None:
+        if not self.connecting or attempt != self.attempt:
+            return
+        self.attempt += 1
+        self._refresh()
+        backoff = min(RECONNECT_BACKOFF << min(self.failed_connects, 8), RECONNECT_BACKOFF_MAX)
+        self.failed_connects += 1
+        self.clock.after(backoff, self._reconnect, self.attempt)
+
+    def _reconnect(self, attempt: int) -> None:
+        if attempt == self.attempt:
+            self.connecting = False
+            self._sender()
+
+    def _closed(self, connection: Connection) -> None:
+        if connection.open and self.listener.reaches(connection.broker):
+            self._close(connection, DISCONNECTED)
+
+    def _close(self, connection: Connection, error: str) -> None:
+        """Every request of the connection ends with an error, oldest first."""
+        connection.open = False
+        ended, connection.unanswered = connection.unanswered, deque()
+        if connection is self.connection:
+            self.connection = None
+        self.listener.take_stale(connection)
+        for request in ended:
+            if request.batch.number in self.unfinished:
+                self._retry_or_fail(request, error)
+        self._refresh()
+        self._sender()
+
+    # -- metadata ------------------------------------------------------------------------------------------
+
+    def _age(self) -> None:
+        self._refresh()
+        self.clock.after(self.policy.metadata_max_age, self._age, idle=True)
+
+    def _refresh(self, at_once: bool = False) -> None:
+        if self.refreshing:
+            return
+        self.refreshing = True
+        delay = 2 * self.cluster.phase.network if at_once else self.policy.retry_backoff
+        self.clock.after(delay, self._refreshed, idle=not self.unfinished)
+
+    def _refreshed(self) -> None:
+        self.refreshing = False
+        asked = self._source()
+        if asked < 0:
+            self._refresh()
+            return
+        told = self.cluster.informed[asked]
+        if not self.cluster.cut_from_controller >> asked & 1:
+            # A broker that the controller does not reach knows no better than the client does.
+            self.nodes = self.cluster.registered()
+        if told != self.leader:
+            self.leader = told
+            self.connecting = False
+            self.attempt += 1
+            self.failed_connects = 0
+        if told < 0 or not self.cluster.alive(told):
+            self._refresh()
+        self._sender()
+
+    def _source(self) -> int:
+        """Whom it asks: a broker it knows and reaches; with none left, a bootstrap server or nobody."""
+
+        def answers(broker: int) -> bool:
+            return self.cluster.acts(broker) and self.listener.reaches(broker)
+
+        known = [broker for broker in self.nodes if answers(broker)]
+        if not known and self.policy.rebootstraps:
+            known = [broker for broker in self.cluster.brokers if answers(broker)]
+        if self.cluster.phase.asks_leader and self.leader in known:
+            return self.leader
+        others = [broker for broker in known if broker != self.leader]
+        return (others or known or [-1])[0]
+
+
+LAST = Numbered(1 << 62, 0, 0)
+"""Behind every number: what a batch without one counts as."""
+SPLIT = -1.0
+"""Marks, in place of a compression ratio, a batch that came from a split."""

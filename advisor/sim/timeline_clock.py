@@ -1,0 +1,50 @@
+"""The virtual clock: what is to happen, in the order of (time, number)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from heapq import heappop, heappush
+from typing import Any
+
+Action = Callable[..., None]
+
+
+class Clock:
+    """Events happen at their time, those of one time in the order in which they were planned.
+
+    An `idle` event does nothing unless something is wrong (a timeout, a periodic check): it does not keep a
+    healthy stretch from being taken in one stride.
+    """
+
+    def __init__(self) -> None:
+        self.now = 0
+        self.planned: list[tuple[int, int, bool, Action, tuple[Any, ...]]] = []
+        self.horizon: int | None = None
+        """When the schedule intervenes next, as far as that is a matter of time alone."""
+        self.events = 0
+        self._number = 0
+
+    def at(self, time: int, action: Action, *arguments: Any, idle: bool = False) -> None:
+        self._number += 1
+        heappush(self.planned, (max(time, self.now), self._number, idle, action, arguments))
+
+    def after(self, delay: int, action: Action, *arguments: Any, idle: bool = False) -> None:
+        self.at(self.now + delay, action, *arguments, idle=idle)
+
+    def next_disturbance(self) -> int | None:
+        """When the schedule intervenes, or an event that is not idle is planned."""
+        times = [entry[0] for entry in self.planned if not entry[2]]
+        if self.horizon is not None:
+            times.append(self.horizon)
+        return min(times, default=None)
+
+    def run(self, until: int, done: Callable[[], bool]) -> None:
+        """Let events happen until one makes `done` true, or that time has come."""
+        planned = self.planned
+        while not done():
+            if not planned or planned[0][0] > until:
+                self.now = max(self.now, until)
+                return
+            self.now, _, _, action, arguments = heappop(planned)
+            self.events += 1
+            action(*arguments)

@@ -1,0 +1,129 @@
+"""How long things take: one table of ranges for every schedule, and the grid of phases it is run over.
+
+What a schedule leaves open (where in its heartbeat interval a broker dies, how long a fetch takes) is known
+within ranges only. A `Phase` is one choice of them all; `GRID` is the fixed list of choices, both ends and
+the middle of every range, mixed so that ends which work against each other meet. No choice depends on the
+schedule. Times are microseconds.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+MILLISECOND = 1_000
+SECOND = 1_000_000
+
+# A broker's last heartbeat is up to an interval old when it dies, and the controller looks at sessions from
+# time to time: 0.84 to 1.11 of the session timeout over 31 kills (4.3 and 3.9).
+FENCE_RATIO = (0.84, 1.0, 1.11)
+# ReplicaManager checks every replica.lag.time.max.ms / 2: a follower leaves after 1.0 to 1.5 of it.
+SHRINK_RATIO = (1.0, 1.25, 1.5)
+# One way over the network, and one leg of a follower's fetch. On one machine: below a millisecond when it is
+# idle, some when it is busy.
+NETWORK = (300, 700, 1_500)
+FETCH = (300, 900, 2_000)
+# From the controller's write to a broker acting on it (KRaft: the broker's own fetch of the metadata log).
+NOTIFY = (2 * MILLISECOND, 8 * MILLISECOND, 25 * MILLISECOND)
+# From the start of a process to its registration: 2 to 10 s in the recorded histories.
+BOOT = (2 * SECOND, 4 * SECOND, 9 * SECOND)
+# A clean stop: controlled shutdown, then flush and close; 0.4 to 1.9 s in the recorded schedules.
+STOP = (400 * MILLISECOND, 800 * MILLISECOND, 1_900 * MILLISECOND)
+# A thawed or healed broker is heard of by the controller with its next heartbeat, by default up to 2 s.
+HEARTBEAT = (50 * MILLISECOND, 500 * MILLISECOND, 1 * SECOND)
+
+# A killed process keeps its sockets until the kernel has taken it apart, while its clients send and nobody
+# answers: the recorded kills took 50 to 150 ms.
+DEATH = (5 * MILLISECOND, 50 * MILLISECOND, 120 * MILLISECOND)
+# A broker that is told of a new leader takes nothing of the partition while it applies that
+# (Partition.leaderIsrUpdateLock); tens of milliseconds on a busy machine.
+APPLY = (0, 20 * MILLISECOND, 60 * MILLISECOND)
+# A network is not cut in an instant: the last follower is cut off first, the others this much later. The
+# recorded cuts took 30 to 270 ms.
+CUTTING = (0, 30 * MILLISECOND, 120 * MILLISECOND)
+# send() after send() in a loop, and until the sender thread wakes up: ten records are one batch or several.
+# The recorded loops of ten took 1 to 50 ms.
+PACE = (20, 200, 2_000)
+WAKE = (0, 300, 1_000)
+
+# Requests that a broker still takes from a connection after its client closed it: what its selector had read
+# or reads in one go. A thawed leader took 2 in 10 of 10 observations; one whose followers were cut off took
+# the first and 2 more (6 copies and 1 descent of five records over two such connections and a third).
+STALE_REQUESTS = 2
+# ExponentialBackoff spreads a retry's backoff by 20 % either way (KIP-580, in the producer from 3.7). Batches
+# take these in turn.
+JITTER = (1.0, 0.8, 1.15, 0.9, 1.2, 0.85, 1.1)
+# NetworkClient: reconnect.backoff.ms and reconnect.backoff.max.ms, their defaults.
+RECONNECT_BACKOFF = 50 * MILLISECOND
+RECONNECT_BACKOFF_MAX = 1 * SECOND
+# replica.fetch.wait.max.ms, its default: how long a fetch that finds nothing is parked at the leader.
+FETCH_WAIT = 500 * MILLISECOND
+
+
+class Phase(NamedTuple):
+    """One choice from every range."""
+
+    fence_ratio: float
+    shrink_ratio: float
+    network: int
+    fetch: int
+    # The new leader acts on its election, and the old one on its dismissal, each after a time of its own.
+    notify_leader: int
+    notify_others: int
+    boot: int
+    stop: int
+    heartbeat: int
+    death: int
+    apply: int
+    cutting: int
+    pace: int
+    wake: int
+    # Where between two records a fault falls.
+    shift: int
+    # Whether the client asks the leader itself for metadata, as one does that is connected to no other
+    # (NetworkClient.leastLoadedNode), or another broker.
+    asks_leader: bool
+    # Whether a fetch parked at the moment its follower freezes brings it the next record.
+    parked_fetch: bool
+
+
+def _phase(
+    ratios: tuple[int, int],
+    speeds: tuple[int, int],
+    notify: tuple[int, int],
+    lives: tuple[int, int, int, int],
+    busy: tuple[int, int, int, int],
+    shift: int,
+    asks_leader: bool = False,
+    parked_fetch: bool = False,
+) -> Phase:
+    """Each number is a place in its range: 0 the least, 2 the most."""
+    return Phase(
+        FENCE_RATIO[ratios[0]],
+        SHRINK_RATIO[ratios[1]],
+        NETWORK[speeds[0]],
+        FETCH[speeds[1]],
+        NOTIFY[notify[0]],
+        NOTIFY[notify[1]],
+        BOOT[lives[0]],
+        STOP[lives[1]],
+        HEARTBEAT[lives[2]],
+        DEATH[lives[3]],
+        APPLY[busy[0]],
+        CUTTING[busy[1]],
+        PACE[busy[2]],
+        WAKE[busy[3]],
+        shift,
+        asks_leader,
+        parked_fetch,
+    )
+
+
+GRID: tuple[Phase, ...] = (
+    _phase((1, 1), (0, 0), (0, 0), (0, 0, 0, 0), (0, 0, 0, 2), 0),
+    _phase((0, 0), (1, 2), (0, 2), (1, 1, 1, 1), (2, 1, 2, 0), 2_600),
+    _phase((2, 2), (0, 2), (0, 1), (2, 2, 2, 2), (1, 2, 0, 2), 4_100, asks_leader=True),
+    _phase((2, 0), (2, 1), (1, 2), (0, 1, 2, 1), (1, 2, 1, 1), 1_300),
+    _phase((0, 2), (1, 0), (1, 0), (1, 0, 1, 2), (2, 0, 2, 0), 3_300, asks_leader=True, parked_fetch=True),
+    _phase((1, 0), (0, 2), (2, 0), (0, 2, 0, 0), (0, 1, 1, 1), 6_200),
+    _phase((1, 2), (2, 2), (0, 1), (1, 1, 1, 1), (2, 0, 0, 0), 5_200),
+)
