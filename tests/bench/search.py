@@ -6,13 +6,19 @@ search visits its 39,619 states, ours one state of each class. CPU time, medians
 
 from __future__ import annotations
 
+import shutil
 import statistics
+import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from advisor.sim.search import explore
 from tests.bench import _plain
+from tests.bench.files import yaml_text
+from tests.bench.measure import ROOT, installed
+from tests.bench.measure import medians as medians_of
 from tests.sim.packed import Packing
 from tests.sim.scenario import cases
 from tests.sim.specification import Sizes
@@ -59,6 +65,7 @@ def run() -> dict[str, Any]:
             "slowest_question_ms": round(slowest[1] * 1000, 1),
             "slowest_question": slowest[0],
             "slowest_question_goal_ms": QUESTION_GOAL_MS,
+            **quickstart(),
         },
         "raw": {
             "rounds": ROUNDS,
@@ -67,6 +74,30 @@ def run() -> dict[str, Any]:
             "plain_states_per_second": round(counts["plain"] / medians["plain"]),
             "questions_ms": {name: round(seconds * 1000, 1) for name, seconds in questions()},
         },
+    }
+
+
+def quickstart() -> dict[str, float]:
+    """The three files of the quickstart against yamllint on one file of their size: with all verdicts known,
+    and with an empty cache."""
+    with installed("yamllint") as programs, tempfile.TemporaryDirectory() as folder:
+        here = Path(folder)
+        shutil.copytree(ROOT / "samples/quickstart", here / "quickstart")
+        (here / "same-size.yml").write_text(yaml_text(0))
+        audit = f"{programs / 'kafka-advisor'} audit quickstart"
+        taken = medians_of(
+            {
+                "warm": ["sh", "-c", f"exec {audit}"],
+                "cold": ["sh", "-c", f"rm -rf cold && KAFKA_ADVISOR_CACHE=cold exec {audit}"],
+                "yamllint": ["sh", "-c", f"exec {programs / 'yamllint'} same-size.yml"],
+            },
+            here,
+            rounds=9,
+            env={"KAFKA_ADVISOR_CACHE": str(here / "warm")},
+        )
+    return {
+        "quickstart warm / yamllint (goal: at most 1)": round(taken["warm"] / taken["yamllint"], 2),
+        "quickstart cold / yamllint (goal: at most 5)": round(taken["cold"] / taken["yamllint"], 2),
     }
 
 
