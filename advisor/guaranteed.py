@@ -53,11 +53,13 @@ class Guaranteed:
             (rule, severity) for rule, severity in rules if _is(known.outcomes.get(rule.code), "broken")
         ]
         asked = [rule for rule, _ in rules]
+        waiting = waiting_notes(broken)
         found = [
             self._finding(rule, severity, known.outcomes[rule.code], deployment, decoded, asked, messages)
             for rule, severity in broken
+            if rule.code not in waiting
         ]
-        return Answers(known.headline, known.guarantees, tuple(folded(found, broken)))
+        return Answers(known.headline, known.guarantees, tuple(folded(found, broken, waiting)))
 
     def _judged(
         self,
@@ -202,14 +204,26 @@ def _blame(
     return placed[0].origin.at or anywhere, tuple(setting.key for setting in placed)
 
 
-def folded(findings: Sequence[Finding], broken: Sequence[tuple[Rule, str]]) -> list[Finding]:
+def waiting_notes(broken: Sequence[tuple[Rule, str]]) -> dict[str, str]:
+    """Notes about a lesser fault can wait until the greater one is mended: no fix is looked for. Each with the
+    rule that covers it."""
+    return {
+        note.code: rule.code
+        for rule, _ in reversed(broken)
+        for note, severity in broken
+        if severity == "note" and note is not rule and {note.code, note.name} & set(rule.covers)
+    }
+
+
+def folded(
+    findings: Sequence[Finding], broken: Sequence[tuple[Rule, str]], waiting: Mapping[str, str]
+) -> list[Finding]:
     rules = {rule.code: rule for rule, _ in broken}
-    under: dict[str, str] = {}
+    under = dict(waiting)
     for finding in findings:
         for other in findings:
             covered = {other.code, other.name} & set(rules[finding.code].covers)
-            # A note about a lesser fault can wait until the greater one is mended.
-            if covered and (other.severity == "note" or _first_fix(other) == _first_fix(finding)):
+            if covered and _first_fix(other) == _first_fix(finding):
                 under.setdefault(other.code, finding.code)
     shown = []
     for finding in findings:
