@@ -205,8 +205,8 @@ def _blame(
 
 
 def waiting_notes(broken: Sequence[tuple[Rule, str]]) -> dict[str, str]:
-    """Notes about a lesser fault can wait until the greater one is mended: no fix is looked for. Each with the
-    rule that covers it."""
+    """Notes about a lesser fault can wait until the greater one is mended: no fix is looked for. Each with
+    the rule that covers it."""
     return {
         note.code: rule.code
         for rule, _ in reversed(broken)
