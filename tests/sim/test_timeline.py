@@ -97,6 +97,7 @@ def test_a_leader_killed_before_a_frozen_follower_has_the_records():
     schedule = [
         Step("send", 5),
         AWAIT,
+        sleep(0.5),
         Step("sigstop", 1),
         Step("sigstop", 2),
         sleep(1.2),
