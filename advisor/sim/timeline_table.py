@@ -3,7 +3,8 @@
 What a schedule leaves open (where in its heartbeat interval a broker dies, how long a fetch takes) is known
 within ranges only. A `Phase` is one choice of them all; `GRID` is the fixed list of choices, both ends and
 the middle of every range, mixed so that ends which work against each other meet. No choice depends on the
-schedule. Times are microseconds.
+schedule. Times are microseconds. Each range says whether it was measured on real clusters or is an estimate
+that still wants a measurement.
 """
 
 from __future__ import annotations
@@ -18,30 +19,33 @@ SECOND = 1_000_000
 FENCE_RATIO = (0.84, 1.0, 1.11)
 # ReplicaManager checks every replica.lag.time.max.ms / 2: a follower leaves after 1.0 to 1.5 of it.
 SHRINK_RATIO = (1.0, 1.25, 1.5)
-# One way over the network, and one leg of a follower's fetch. On one machine: below a millisecond when it is
-# idle, some when it is busy.
+# One way over the network, and one leg of a follower's fetch. Estimates for one machine: below a millisecond
+# when it is idle, some when it is busy.
 NETWORK = (300, 700, 1_500)
 FETCH = (300, 900, 2_000)
 # From the controller's write to a broker acting on it (KRaft: the broker's own fetch of the metadata log).
+# An estimate.
 NOTIFY = (2 * MILLISECOND, 8 * MILLISECOND, 25 * MILLISECOND)
 # From the start of a process to its registration: 2 to 10 s in the recorded histories.
 BOOT = (2 * SECOND, 4 * SECOND, 9 * SECOND)
 # A clean stop: controlled shutdown, then flush and close; 0.4 to 1.9 s in the recorded schedules.
 STOP = (400 * MILLISECOND, 800 * MILLISECOND, 1_900 * MILLISECOND)
-# A thawed or healed broker is heard of by the controller with its next heartbeat, by default up to 2 s.
+# A thawed or healed broker is heard of by the controller with its next heartbeat, by default up to 2 s. An
+# estimate.
 HEARTBEAT = (50 * MILLISECOND, 500 * MILLISECOND, 1 * SECOND)
 
 # A killed process keeps its sockets until the kernel has taken it apart, while its clients send and nobody
 # answers: the recorded kills took 50 to 150 ms.
 DEATH = (5 * MILLISECOND, 50 * MILLISECOND, 120 * MILLISECOND)
 # A broker that is told of a new leader takes nothing of the partition while it applies that
-# (Partition.leaderIsrUpdateLock); tens of milliseconds on a busy machine.
+# (Partition.leaderIsrUpdateLock). How long is inferred from the order in which records were stored around
+# clean stops; it was not measured by itself.
 APPLY = (0, 20 * MILLISECOND, 60 * MILLISECOND)
 # A network is not cut in an instant: the last follower is cut off first, the others this much later. The
 # recorded cuts took 30 to 270 ms.
 CUTTING = (0, 30 * MILLISECOND, 120 * MILLISECOND)
 # send() after send() in a loop, and until the sender thread wakes up: ten records are one batch or several.
-# The recorded loops of ten took 1 to 50 ms.
+# The recorded loops of ten took 1 to 50 ms; the waking is an estimate.
 PACE = (20, 200, 2_000)
 WAKE = (0, 300, 1_000)
 
@@ -50,7 +54,7 @@ WAKE = (0, 300, 1_000)
 # the first and 2 more (6 copies and 1 descent of five records over two such connections and a third).
 STALE_REQUESTS = 2
 # ExponentialBackoff spreads a retry's backoff by 20 % either way (KIP-580, in the producer from 3.7). Batches
-# take these in turn.
+# take these in turn. That it does so where the maximum equals the first interval is inferred.
 JITTER = (1.0, 0.8, 1.15, 0.9, 1.2, 0.85, 1.1)
 # NetworkClient: reconnect.backoff.ms and reconnect.backoff.max.ms, their defaults.
 RECONNECT_BACKOFF = 50 * MILLISECOND
@@ -80,7 +84,7 @@ class Phase(NamedTuple):
     # Where between two records a fault falls.
     shift: int
     # Whether the client asks the leader itself for metadata, as one does that is connected to no other
-    # (NetworkClient.leastLoadedNode), or another broker.
+    # (NetworkClient.leastLoadedNode), or another broker: inferred from lanes that stayed in order.
     asks_leader: bool
     # Whether a fetch parked at the moment its follower freezes brings it the next record.
     parked_fetch: bool
