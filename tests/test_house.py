@@ -102,6 +102,8 @@ def test_files_speak_of_the_product_alone():
 def test_rule_has_what_a_reader_needs(rule):
     assert rule.why
     assert rule.sources
+    # What Kafka refuses is never fine; what a run breaks is, for somebody.
+    assert rule.fine_when or rule.guarantee is None
     assert rule.name == rule.name.lower()
 
 
