@@ -135,3 +135,10 @@ def test_verdicts_are_named_by_the_simulator_that_gave_them():
         "sim/ or decode.py changed: raise SIM_VERSION in advisor/verdicts.py and put the digest that "
         "`python -m advisor.verdicts` prints beside it"
     )
+
+
+def test_the_top_level_holds_what_it_should():
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
+    top = {name.partition("/")[0] for name in listed.decode().split("\0") if name and name[0] != "."}
+    folders = {"advisor", "plugins", "rules", "tests", "samples"}
+    assert top == {"pyproject.toml", "README.md", "CHANGELOG.md", "LICENSE"} | folders
