@@ -32,11 +32,11 @@ class Left(NamedTuple):
 
 
 class Advice(NamedTuple):
-    """A finding whose fix no file can hold: `commands` are to be run by somebody."""
+    """A finding that no file can mend; its advice is to be followed by somebody. `fix` is what it comes to,
+    where that could be tried."""
 
     finding: Finding
-    fix: Fix
-    commands: tuple[str, ...]
+    fix: Fix | None
 
 
 class Edited(NamedTuple):
@@ -64,23 +64,37 @@ def plan(options: Options, result: Audit) -> Plan:
     shown = [pair for pair in result.findings if pair[1].suppressed is None]
     # The worst first: of two fixes that contradict each other it wins.
     shown.sort(key=lambda pair: -_RANK[pair[1].severity])
-    advice = [_advice(pair) for pair in shown if pair[1].fixes and not _has_place(pair[1].fixes[0])]
     fixable = [pair for pair in shown if pair[1].fixes and _has_place(pair[1].fixes[0])]
+    by_hand = [pair for pair in shown if pair[1].fixes and not _has_place(pair[1].fixes[0])]
     unfixed = [pair for pair in shown if not pair[1].fixes]
     if not fixable:
-        return Plan((), (), (), tuple(advice), tuple(map(_displayed, unfixed)))
+        return _plan((), (), (), by_hand, unfixed)
     with tempfile.TemporaryDirectory(prefix="kafka-advisor-") as folder:
         bench = _Bench(options, result, folder)
         made, left = bench.all_together(fixable)
         still = set(map(_identity, bench.found))
         files = tuple(bench.files())
     gone = [pair for pair in unfixed if made and _identity(pair) not in still]
+    return _plan(files, gone, left, by_hand, [pair for pair in unfixed if pair not in gone])
+
+
+def _plan(
+    files: Sequence[Edited],
+    gone: Sequence[Found],
+    left: Sequence[Left],
+    by_hand: Sequence[Found],
+    unfixed: Sequence[Found],
+) -> Plan:
+    advised = [pair for pair in unfixed if pair[1].advice]
     return Plan(
-        files,
+        tuple(files),
         tuple(map(_displayed, gone)),
         tuple(left),
-        tuple(advice),
-        tuple(_displayed(pair) for pair in unfixed if pair not in gone),
+        (
+            *(Advice(_displayed(pair), pair[1].fixes[0]) for pair in by_hand),
+            *(Advice(_displayed(pair), None) for pair in advised),
+        ),
+        tuple(_displayed(pair) for pair in unfixed if not pair[1].advice),
     )
 
 
@@ -92,11 +106,6 @@ def _displayed(pair: Found) -> Finding:
 
 def _has_place(fix: Fix) -> bool:
     return all(change.file is not None for change in fix.changes)
-
-
-def _advice(pair: Found) -> Advice:
-    commands = tuple(text for name, text in pair[1].evidence.numbers if name == "advice")
-    return Advice(_displayed(pair), pair[1].fixes[0], commands)
 
 
 def _identity(pair: Found) -> tuple[str, str, str]:

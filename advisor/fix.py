@@ -107,8 +107,8 @@ def as_fix(repair: Repair, deployment: Deployment, rule: Rule) -> Fix:
     return Fix(changes, (f"{rule.guarantee} holds",), repair.price, smallest=True)
 
 
-def commands(repair: Repair) -> list[str]:
-    return [edit.command for edit in repair.edits if edit.command is not None]
+def commands(repair: Repair) -> tuple[str, ...]:
+    return tuple(f"run {edit.command}" for edit in repair.edits if edit.command is not None)
 
 
 def _change(edit: Edit, deployment: Deployment) -> Change:

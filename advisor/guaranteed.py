@@ -115,7 +115,6 @@ class Guaranteed:
             "cluster": cluster_name(deployment),
             "why_broken": outcome.drawn.reason,
         }
-        advice = commands(repair) if repair is not None else []
         spent = ", ".join(f"{name} {count}" for name, count in sorted(outcome.drawn.faults.items()))
         return Finding(
             rule.code,
@@ -128,7 +127,7 @@ class Guaranteed:
             tuple(shown),
             Evidence(
                 rule.evidence,
-                (("spent", spent or "none"), *(("advice", command) for command in advice)),
+                (("spent", spent or "none"),),
                 rule.guarantee,
                 tuple(sorted(outcome.environment.items())),
                 tuple(sorted(outcome.faults.items())),
@@ -140,6 +139,7 @@ class Guaranteed:
             deployment.id,
             (),
             tuple(sorted({place for _, setting in shown if (place := setting.origin.at) and place != at})),
+            advice=commands(repair) if repair is not None else (),
         )
 
 

@@ -231,7 +231,7 @@ class Evidence(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """One thing to mend, at one place."""
+    """One thing to mend, at one place. `advice` is what no file can set: steps to take, commands to run."""
 
     code: str
     name: str
@@ -248,3 +248,4 @@ class Finding(NamedTuple):
     also_at: tuple[Location, ...] = ()
     suppressed: tuple[str, str] | None = None
     baseline: str = "new"
+    advice: tuple[str, ...] = ()

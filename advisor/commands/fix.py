@@ -193,19 +193,21 @@ def _tell(found: Plan) -> bool:
     for left in found.left:
         finding = left.finding
         say(f"left: {left.at or finding.at}: {finding.code} {finding.name}: {left.reason}")
-    alike: dict[tuple[Change, ...], list[Advice]] = {}
+    alike: dict[tuple[tuple[Change, ...], tuple[str, ...]], list[Advice]] = {}
     for advice in found.advice:
-        alike.setdefault(advice.fix.changes, []).append(advice)
-    for changes, advices in alike.items():
+        changes = advice.fix.changes if advice.fix is not None else ()
+        alike.setdefault((changes, advice.finding.advice), []).append(advice)
+    for (changes, steps), advices in alike.items():
         for advice in advices:
             finding = advice.finding
             say(f"by hand: {finding.at}: {finding.severity} {finding.code} {finding.name}: {finding.message}")
-        whole = "all of it" if any(change.file for change in changes) else "it"
-        say(f"    no file can set {whole}: {'; '.join(map(_change, changes))}")
-        for price in dict.fromkeys(advice.fix.price for advice in advices if advice.fix.price):
+        if changes:
+            whole = "all of it" if any(change.file for change in changes) else "it"
+            say(f"    no file can set {whole}: {'; '.join(map(_change, changes))}")
+        for price in dict.fromkeys(one.fix.price for one in advices if one.fix and one.fix.price):
             say(f"    price: {price}")
-        for command in dict.fromkeys(command for advice in advices for command in advice.commands):
-            say(f"    run: {command}")
+        for step in steps:
+            say(f"    {step}")
     unfixed = [finding for finding in found.unfixed if finding.severity != "note"]
     if unfixed:
         codes = ", ".join(sorted({finding.code for finding in unfixed}))

@@ -122,6 +122,7 @@ def _finding(finding: Finding, prefix: str) -> dict[str, Any]:
             "trace": list(finding.evidence.trace),
         },
         "fixes": [_fix(fix, prefix) for fix in finding.fixes],
+        "advice": list(finding.advice),
         "covers": list(finding.covers),
         "suppressed": (
             {"reason": finding.suppressed[0], "by": finding.suppressed[1]} if finding.suppressed else None

@@ -101,11 +101,10 @@ def _finding(finding: Mapping[str, Any], with_run: bool) -> Iterator[str]:
             yield plain(f"      {line.strip()}")
     for fix in finding["fixes"][:1]:
         yield plain(f"    fix: {'; '.join(_change(change) for change in fix['changes'])}")
-        for name, command in finding["evidence"]["numbers"].items():
-            if name == "advice":
-                yield plain(f"         (no file can set it: {command})")
         if fix["price"]:
             yield plain(f"    price: {fix['price']}")
+    for step in finding["advice"]:
+        yield plain(f"    advice: {step}")
     if finding["covers"]:
         yield plain(f"    also mends {', '.join(finding['covers'])}")
 
