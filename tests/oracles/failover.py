@@ -12,10 +12,12 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from advisor.sim.partition_state import Policy
+from advisor.answers.timing import timed
+from advisor.catalog import resolve_version
+from advisor.link import Overrides
+from advisor.model import Fact, Origin, Setting
 from advisor.sim.timeline import Outcome, Setup, Step, outcomes
-from advisor.sim.timeline_client import ClientPolicy
-from advisor.sim.timeline_cluster import ClusterPolicy
+from advisor.simulating import completed, of_settings
 
 MILLISECOND = 1_000
 COUNTS = ("acked", "acked_lost", "failed_but_readable", "duplicates", "descents")
@@ -25,62 +27,31 @@ FIELDS = {
     "unclean.leader.election.enable": "unclean",
     "max.message.bytes": "max_message_bytes",
 }
-# Values are a number filled up with one letter.
-COMPRESSED = 0.01
 
 
 def setup(case: Mapping[str, Any]) -> Setup:
+    """As the product makes it of the same settings."""
     given = case["input"]
-    version = tuple(int(part) for part in case["version"].split("."))
-    topic, producer, broker = given["topic"], given["producer"], given["broker"]
-    acks = {"-1": "all"}.get(str(producer.get("acks", "all")), str(producer.get("acks", "all")))
-    retries = producer.get("retries")
-    in_flight = int(producer.get("max.in.flight.requests.per.connection", 5))
-    able = acks == "all" and str(retries) != "0" and in_flight <= 5
-    idempotence = str(producer.get("enable.idempotence", version >= (3,) and able)).lower() == "true"
-    partition = Policy(
-        replicas=len(topic["replicas"]),
-        acks=acks,
-        min_isr=int(topic.get("min.insync.replicas", broker.get("min.insync.replicas", 1))),
-        unclean=str(topic.get("unclean.leader.election.enable", "false")).lower() == "true",
-        elr=version >= (4, 1),
-        min_isr_capped=version >= (3, 7),
-        hw_waits_for_min_isr=version >= (3, 7),
-    )
-    session = broker.get("broker.session.timeout.ms", broker.get("zookeeper.session.timeout.ms", 9000))
-    cluster = ClusterPolicy(
-        session_timeout=int(session) * MILLISECOND,
-        lag_time_max=int(broker.get("replica.lag.time.max.ms", 30_000)) * MILLISECOND,
-        max_message_bytes=int(topic.get("max.message.bytes", broker.get("message.max.bytes", 1_048_588))),
-    )
-    backoff = int(producer.get("retry.backoff.ms", 100))
-    most = int(producer.get("retry.backoff.max.ms", 1000)) if version >= (3, 7) else backoff
-    defaults = ClientPolicy()
+    number = tuple(int(part) for part in case["version"].split("."))
+    broker = dict(given["broker"])
+    if number < (3, 3) and "broker.session.timeout.ms" in broker:
+        broker["zookeeper.session.timeout.ms"] = broker.pop("broker.session.timeout.ms")
+    topic = {key: value for key, value in given["topic"].items() if key not in ("replicas", "rf")}
+    tables = {"producer": given["producer"], "topic": topic, "broker": broker}
+    stated = Origin("set")
+    settings = {
+        component: {key: Setting(key, _text(value), stated) for key, value in table.items()}
+        for component, table in tables.items()
+    }
+    replicas = Fact("topic.replication_factor", str(len(given["topic"]["replicas"])), stated)
+    version = resolve_version(case["version"])
+    found = timed(completed(of_settings(Overrides(settings, (replicas,)), version)), compressible=True)
+    assert found is not None, "a recorded producer has started"
+    return found.setup
 
-    def time(key: str, default: int) -> int:
-        return int(producer[key]) * MILLISECOND if key in producer else default
 
-    client = ClientPolicy(
-        acks=acks,
-        idempotence=idempotence,
-        in_flight=in_flight,
-        retries=None if retries is None else int(retries),
-        batch_size=int(producer.get("batch.size", defaults.batch_size)),
-        linger=time("linger.ms", 5 * MILLISECOND if version >= (4,) else 0),
-        max_request_size=int(producer.get("max.request.size", defaults.max_request_size)),
-        buffer_memory=int(producer.get("buffer.memory", defaults.buffer_memory)),
-        max_block=time("max.block.ms", defaults.max_block),
-        request_timeout=time("request.timeout.ms", defaults.request_timeout),
-        delivery_timeout=time("delivery.timeout.ms", defaults.delivery_timeout),
-        retry_backoff=backoff * MILLISECOND,
-        retry_backoff_max=max(backoff, most) * MILLISECOND,
-        backoff_grows=version >= (3, 7),
-        metadata_max_age=time("metadata.max.age.ms", defaults.metadata_max_age),
-        rebootstraps=version >= (4,),
-        leader_in_answer=version >= (3, 7),
-        compression_ratio=None if producer.get("compression.type", "none") == "none" else COMPRESSED,
-    )
-    return Setup(partition, cluster, client)
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def schedules(case: Mapping[str, Any]) -> list[list[Step]]:

@@ -1,0 +1,209 @@
+"""Settings -> the timeline's setup: sessions, lags, buffers and timeouts as brokers and producer apply
+them, each with what decided it.
+
+What is not in sight is the reference deployment's (the defaults of the version) and listed in `assumed`;
+what a template fills in is listed in `unknown`, and nothing may be concluded from it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ..catalog import Version, librdkafka, resolve_version
+from ..decode import behaviour, decode
+from ..effective import client_layers, deployment_layers, effective
+from ..model import Deployment, Origin, Setting
+from ..sim.partition_state import Policy
+from ..sim.timeline import Setup
+from ..sim.timeline_client import ClientPolicy
+from ..sim.timeline_cluster import ClusterPolicy
+
+MILLISECOND = 1_000
+NEVER = (1 << 31) - 1
+# Values of recorded and of simulated sends are one letter again and again: any codec makes little of them.
+COMPRESSED = 0.01
+
+Pair = tuple[str, Setting]
+
+# Fields of the producer: Kafka's key, librdkafka's key, and the factors from each to the field.
+_FIELDS: tuple[tuple[str, str, str | None, int, int], ...] = (
+    ("batch_size", "batch.size", "batch.size", 1, 1),
+    ("linger", "linger.ms", "queue.buffering.max.ms", MILLISECOND, MILLISECOND),
+    ("max_request_size", "max.request.size", "message.max.bytes", 1, 1),
+    ("buffer_memory", "buffer.memory", "queue.buffering.max.kbytes", 1, 1024),
+    ("max_block", "max.block.ms", None, MILLISECOND, 0),
+    ("request_timeout", "request.timeout.ms", "request.timeout.ms", MILLISECOND, MILLISECOND),
+    ("delivery_timeout", "delivery.timeout.ms", "message.timeout.ms", MILLISECOND, MILLISECOND),
+    ("retry_backoff", "retry.backoff.ms", "retry.backoff.ms", MILLISECOND, MILLISECOND),
+    ("retry_backoff_max", "retry.backoff.max.ms", "retry.backoff.max.ms", MILLISECOND, MILLISECOND),
+    (
+        "metadata_max_age",
+        "metadata.max.age.ms",
+        "topic.metadata.refresh.interval.ms",
+        MILLISECOND,
+        MILLISECOND,
+    ),
+)
+
+
+class Timed(NamedTuple):
+    """A deployment on the clock. `settings` are those that time hangs on, with their origins."""
+
+    setup: Setup
+    settings: tuple[Pair, ...]
+    assumed: tuple[str, ...]
+    unknown: tuple[str, ...]
+
+    def setting(self, component: str, *keys: str) -> Setting | None:
+        return next((s for c, s in self.settings if c == component and s.key in keys), None)
+
+
+def timed(deployment: Deployment, compressible: bool = False) -> Timed | None:
+    """None where the producer does not start. `compressible`: values are one letter again and again."""
+    reader = _Reader(deployment)
+    decoded = decode(deployment)
+    if decoded.producer is None:
+        return None
+    chosen = {
+        name: reader.choose(knob.label, knob.values, knob.reference, knob.decided_by)
+        for name, knob in {**decoded.knobs, **decoded.producer}.items()
+    }
+    partition = Policy(
+        **{name: chosen[name] for name in decoded.knobs}, **behaviour(decoded.version, own_protocol=True)
+    )
+    session = "broker.session.timeout.ms" if decoded.kraft else "zookeeper.session.timeout.ms"
+    cluster = ClusterPolicy(
+        session_timeout=reader.number("broker", session) * MILLISECOND,
+        lag_time_max=reader.number("broker", "replica.lag.time.max.ms") * MILLISECOND,
+        max_message_bytes=reader.number("topic", "max.message.bytes"),
+    )
+    client = _client(reader, decoded.version, chosen, compressible)
+    setup = Setup(partition, cluster, client)
+    return Timed(setup, tuple(reader.settings), tuple(reader.assumed), tuple(reader.unknown))
+
+
+def _client(reader: _Reader, version: Version, chosen: dict[str, Any], compressible: bool) -> ClientPolicy:
+    fields = {name: reader.producer(java, rdkafka, *factors) for name, java, rdkafka, *factors in _FIELDS}
+    given = {name: value for name, value in fields.items() if value is not None}
+    of_librdkafka = reader.family == "librdkafka"
+    given.setdefault("retry_backoff_max", given["retry_backoff"])
+    given["retry_backoff_max"] = max(given["retry_backoff"], given["retry_backoff_max"])
+    least = given["linger"] + given["request_timeout"]
+    if "delivery_timeout" not in given:
+        # Before 2.1 there is no delivery.timeout.ms: a batch expires request.timeout.ms after it was ready
+        # (ProducerBatch.maybeExpire).
+        given["delivery_timeout"] = least
+    elif not of_librdkafka and not reader.is_set("delivery.timeout.ms"):
+        # KafkaProducer.configureDeliveryTimeout: a default that is too short is raised, with a warning.
+        given["delivery_timeout"] = max(given["delivery_timeout"], least)
+    elif of_librdkafka and given["delivery_timeout"] == 0:
+        given["delivery_timeout"] = NEVER * MILLISECOND
+    if of_librdkafka:
+        # No send() waits for memory: rd_kafka_produce() says QUEUE_FULL at once, unless asked to block.
+        given["max_block"] = 0
+    retries = reader.producer("retries", "message.send.max.retries", 1, 1)
+    codec = reader.text("compression.type", "compression.codec")
+    return ClientPolicy(
+        acks=chosen["acks"],
+        idempotence=chosen.get("idempotence", version.number >= (3,) and chosen["acks"] == "all"),
+        in_flight=chosen.get("in_flight", 5),
+        retries=None if retries is None or retries >= NEVER else retries,
+        backoff_grows=of_librdkafka or version.number >= (3, 7),
+        rebootstraps=version.number >= (4,),
+        leader_in_answer=version.number >= (3, 7),
+        compression_ratio=COMPRESSED if compressible and codec not in (None, "none") else None,
+        **given,
+    )
+
+
+class _Reader:
+    """Effective values of one deployment, remembering what each came from."""
+
+    def __init__(self, deployment: Deployment) -> None:
+        self.deployment = deployment
+        self.version = resolve_version(deployment.version)
+        self.layers = deployment_layers(deployment)
+        document = deployment.producer
+        self.family = document.client if document is not None else "java"
+        self.rdkafka = client_layers(document).get("producer", {}) if document is not None else {}
+        self.settings: list[Pair] = []
+        self.assumed: list[str] = []
+        self.unknown: list[str] = []
+
+    def choose(
+        self, label: str, values: tuple[Any, ...], reference: Any, decided_by: tuple[Pair, ...]
+    ) -> Any:
+        self._keep(*decided_by)
+        if len(values) == 1:
+            return values[0]
+        written = any(not isinstance(setting.value, str) for _, setting in decided_by)
+        (self.unknown if written else self.assumed).append(label)
+        return reference if reference in values else values[0]
+
+    def is_set(self, key: str) -> bool:
+        return key in self.layers.get("producer", {})
+
+    def number(self, component: str, key: str) -> int:
+        """Of a broker or a topic, which every version has."""
+        found, _ = effective(component, key, self.version, self.layers)
+        if found is not None and not isinstance(found.value, str):
+            self.unknown.append(key)
+            found, _ = effective(component, key, self.version, {})
+        elif found is not None and found.origin.kind == "default" and not self._in_sight(component):
+            self.assumed.append(f"{key}={found.value}")
+        number = _whole(found)
+        if number is None:
+            self.unknown.append(key)
+            found, _ = effective(component, key, self.version, {})
+            number = _whole(found) or 0
+        if found is not None:
+            self._keep((component, found))
+        return number
+
+    def producer(self, java: str, rdkafka: str | None, factor: int, rdkafka_factor: int) -> int | None:
+        """None: this release has no such key."""
+        if self.family == "librdkafka":
+            found, factor = (self._rdkafka(rdkafka) if rdkafka is not None else None), rdkafka_factor
+        else:
+            found, _ = effective("producer", java, self.version, self.layers)
+        if found is None:
+            return None
+        number = _whole(found)
+        if number is None:
+            self.unknown.append(java)
+            default, _ = effective("producer", java, self.version, {})
+            number = _whole(default) or 0
+        elif self.deployment.producer is None:
+            self.assumed.append(f"{java}={found.value}")
+        self._keep(("producer", found))
+        return number * factor
+
+    def text(self, java: str, rdkafka: str) -> str | None:
+        if self.family == "librdkafka":
+            found: Setting | None = self._rdkafka(rdkafka)
+        else:
+            found, _ = effective("producer", java, self.version, self.layers)
+        return found.value if found is not None and isinstance(found.value, str) else None
+
+    def _rdkafka(self, key: str) -> Setting:
+        given = self.rdkafka.get(key)
+        if given is not None:
+            return given
+        known = librdkafka(key)
+        default = "" if known is None or known.default is None else str(known.default)
+        return Setting(key, default, Origin("default", None, "default of librdkafka"))
+
+    def _in_sight(self, component: str) -> bool:
+        return any(document.settings for document in self.deployment.cluster)
+
+    def _keep(self, *pairs: Pair) -> None:
+        self.settings += [pair for pair in pairs if pair not in self.settings]
+
+
+def _whole(setting: Setting | None) -> int | None:
+    if setting is None or not isinstance(setting.value, str):
+        return None
+    try:
+        return int(float(setting.value.strip()))
+    except (ValueError, OverflowError):
+        return None
