@@ -1,7 +1,13 @@
 """The transition rules on a virtual clock: a schedule of faults and sends, and the set of its outcomes.
 
-`outcomes` runs a schedule once for every phase of the grid (timeline_table). A `Step` may say when it began
-in a recorded run: it then begins no earlier.
+    setup = Setup(Policy(...), ClusterPolicy(...), ClientPolicy(...))
+    schedule = [Step("send", 400, gap=10_000), Step("sleep", timeout=1_000_000), Step("kill9", 0), ...]
+    outcomes(setup, [schedule])     # what can come of it: a set, of one run a phase (timeline_table.GRID)
+    runs(setup, [schedule])         # the same, one outcome a phase
+    record(setup, schedule, phase)  # timeline_record: one run as timed rows (leader, ISR, LEO, HW, acks)
+
+Brokers are places in the partition's assignment (0 leads at the start), times are microseconds. A `Step` may
+say when it began in a recorded run: it then begins no earlier. The names of steps are in `Run._act`.
 """
 
 from __future__ import annotations
@@ -54,11 +60,14 @@ class Run:
 
     def __init__(self, setup: Setup, phase: Phase, strides: bool = True) -> None:
         self.clock = Clock()
-        self.cluster = Cluster(self.clock, phase, setup.partition, setup.cluster)
-        self.client = Client(self.clock, self.cluster, setup.client)
         self.phase = phase
+        self.cluster, self.client = self._make(setup)
         self.strides = strides
         self.streams = 0
+
+    def _make(self, setup: Setup) -> tuple[Cluster, Client]:
+        cluster = Cluster(self.clock, self.phase, setup.partition, setup.cluster)
+        return cluster, Client(self.clock, cluster, setup.client)
 
     def play(self, schedule: Sequence[Step]) -> Outcome:
         for step in schedule:
@@ -83,10 +92,13 @@ class Run:
     # -- steps ---------------------------------------------------------------------------------------------
 
     def _step(self, step: Step) -> None:
-        cluster = self.cluster
-        broker = step.value
         if step.name in FAULTS and step.name != "wipe":
             self._wait(self.phase.shift)
+        self._act(step)
+
+    def _act(self, step: Step) -> None:
+        cluster = self.cluster
+        broker = step.value
         match step.name:
             case "send":
                 self.streams += 1
@@ -263,7 +275,12 @@ class Stream:
         self.next()
 
 
+def runs(setup: Setup, schedules: Sequence[Sequence[Step]], grid: Sequence[Phase] = GRID) -> list[Outcome]:
+    """What comes of a schedule under each phase, in the grid's order. Several schedules are recordings of
+    one, which the phases take in turn."""
+    return [Run(setup, phase).play(schedules[place % len(schedules)]) for place, phase in enumerate(grid)]
+
+
 def outcomes(setup: Setup, schedules: Sequence[Sequence[Step]], grid: Sequence[Phase] = GRID) -> set[Outcome]:
-    """What can come of a schedule: one run for every phase. Several schedules are recordings of one, which
-    the phases take in turn."""
-    return {Run(setup, phase).play(schedules[place % len(schedules)]) for place, phase in enumerate(grid)}
+    """What can come of a schedule: one run for every phase."""
+    return set(runs(setup, schedules, grid))

@@ -73,6 +73,7 @@ class Cluster:
         self.silent_since: list[int | None] = [None for _ in brokers]  # to the controller
         self.stale_since: list[int | None] = [None for _ in brokers]  # to the leader: no fetch since
         self.fetching = [False for _ in brokers]
+        self.waiting = [False for _ in brokers]  # a fetch that found nothing waits at the leader
         self.told = [0 for _ in brokers]  # the leader epoch each broker last heard of; UNKNOWN at its start
         self.informed = [0 for _ in brokers]  # the leader it would tell a client
         self.starting = [False for _ in brokers]
@@ -230,9 +231,23 @@ class Cluster:
             self.clock.after(self.phase.fetch, self._write, follower)
         else:
             self.apply(Event("write", follower))
+            self._park(follower)
         if self.state.isr != before.isr and self.state.isr >> follower & 1:
             self.stale_since[follower] = None
         self._committed_more(before)
+
+    def _park(self, follower: int) -> None:
+        """A fetch that finds nothing waits at the leader; its answer brings the high watermark at the least
+        (FetchSession: a partition whose high watermark moved is in the answer)."""
+        if not self.waiting[follower]:
+            self.waiting[follower] = True
+            self.clock.after(FETCH_WAIT, self._unpark, follower, idle=True)
+
+    def _unpark(self, follower: int) -> None:
+        self.waiting[follower] = False
+        leader = in_office(self.state)
+        if leader >= 0 and self.state.replicas[follower].hw < self.state.replicas[leader].hw:
+            self.fetch_soon(follower)
 
     def _write(self, follower: int) -> None:
         self.fetching[follower] = False
@@ -271,6 +286,9 @@ class Cluster:
                 behind = self.state.replicas[leader].remote[follower] < len(self.state.replicas[leader].log)
                 if follower != leader and lags and behind:
                     self.apply(Event("shrink", follower))
+        if self.state is not before:
+            for follower in members(self.state.isr):
+                self._park(follower)
         self._committed_more(before)
         if any(since is not None for since in self.stale_since):
             self._checks = True
