@@ -82,6 +82,8 @@ class History(NamedTuple):
     """The age of the oldest record that was ever readable."""
     deleted_age_min_ms: int | None
     """The age of the youngest record that was deleted: how long a record is sure to stay. None: none was."""
+    deletions: tuple[tuple[int, int], ...] = ()
+    """The clock and the base offset of each segment that was deleted."""
 
     @property
     def segments_max(self) -> int:
@@ -140,11 +142,15 @@ class _Run:
         self.appended = 0
         self.refused: Counter[str] = Counter()
         self.rolls: Counter[str] = Counter()
-        self.deleted = 0
+        self.deletions: list[tuple[int, int]] = []
         self.age_max = 0
         self.deleted_age_min: int | None = None
         # (clock at which they are removed, files, bytes) of what is deleted.
         self.leaving: deque[tuple[int, int, int]] = deque()
+
+    @property
+    def deleted(self) -> int:
+        return len(self.deletions)
 
     def append(self, now: int, batch: Batch) -> None:
         before = self.log
@@ -181,7 +187,7 @@ class _Run:
         self.leaving.append(
             (now + self.schedule.file_delete_delay_ms, files, sum(segment.size for segment in gone))
         )
-        self.deleted += len(gone)
+        self.deletions += [(now, segment.base) for segment in gone]
         youngest = now - max(segment.last_write for segment in gone)
         if self.deleted_age_min is None or youngest < self.deleted_age_min:
             self.deleted_age_min = youngest
@@ -215,4 +221,5 @@ class _Run:
             self.deleted,
             self.age_max,
             self.deleted_age_min,
+            tuple(self.deletions),
         )
