@@ -111,8 +111,8 @@ def _at(place: str, function: Callable[..., Any], *words: Any) -> Any:
 
 def play(scenario: Scenario, version: Version, sets: Sequence[str], verdicts: Verdicts) -> Played:
     """`sets` are values of the command line, which win over the file's."""
-    overrides = _overrides(scenario, version, sets)
-    _at(f"{scenario.file}: ", check_overrides, overrides, version)
+    overrides = stated(scenario.file, scenario.sets, version, sets)
+    check_stated(scenario.file, overrides, version)
     deployment = _at(f"{scenario.file}: ", completed, of_settings(overrides, version, scenario.client))
     if scenario.guarantee == "group-available":
         deployment = written_by_groups(deployment)
@@ -128,23 +128,30 @@ def play(scenario: Scenario, version: Version, sets: Sequence[str], verdicts: Ve
     return Played(scenario, deployment, decoded, policy, environment, faults, verdict, trace, unmet)
 
 
-def _overrides(scenario: Scenario, version: Version, sets: Sequence[str]) -> Overrides:
+def stated(
+    file: str, given_sets: Sequence[tuple[str, int]], version: Version, sets: Sequence[str]
+) -> Overrides:
+    """The settings of a file, each with its line, and those of the command line, which win."""
     from .overrides import parse_overrides
 
     settings: dict[str, dict[str, Setting]] = {}
     facts: dict[str, Fact] = {}
-    stated = [(text, Origin("file", Location(scenario.file, line))) for text, line in scenario.sets]
-    for text, origin in [*stated, *((text, None) for text in sets)]:
+    of_file = [(text, Origin("file", Location(file, line))) for text, line in given_sets]
+    for text, origin in [*of_file, *((text, None) for text in sets)]:
         place = "" if origin is None else f"{origin}: "
         parsed: Overrides = (
             _at(place, parse_overrides, [text], version) if place else parse_overrides([text], version)
         )
-        for component, given in parsed.settings.items():
-            for key, setting in given.items():
+        for component, changed in parsed.settings.items():
+            for key, setting in changed.items():
                 settings.setdefault(component, {})[key] = setting._replace(origin=origin or setting.origin)
         for fact in parsed.facts:
             facts[fact.name] = fact._replace(origin=origin or fact.origin)
     return Overrides(settings, tuple(facts.values()))
+
+
+def check_stated(file: str, overrides: Overrides, version: Version) -> None:
+    _at(f"{file}: ", check_overrides, overrides, version)
 
 
 def _policy(scenario: Scenario, decoded: Decoded) -> Any:

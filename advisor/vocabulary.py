@@ -54,3 +54,27 @@ PRODUCER_FAULTS: Mapping[str, str] = {
     "leader_move": "the lead moves to the other replica",
     "producer_crash": "the producer's process dies",
 }
+
+# The steps of a schedule: how each is written, and what it does.
+STEPS: Mapping[str, tuple[str, str]] = {
+    "send": ('["send", 100, {gap_us = 10000, size = 100}]', "records, in a thread of its own"),
+    "await": ('["await", 30]', "until every record is answered, at most so many seconds"),
+    "sleep": ('["sleep", 5]', "seconds"),
+    "sigstop": ('["sigstop", 3]', "a broker freezes"),
+    "sigcont": ('["sigcont", 3]', "and goes on"),
+    "kill9": ('["kill9", 1]', "a broker's process dies"),
+    "term": ('["term", 1]', "a broker is shut down properly, and the schedule waits for it"),
+    "start": ('["start", 1]', "it is started again: it needs some seconds"),
+    "wipe": ('["wipe", 1]', "the copy of a broker that is down is deleted"),
+    "wait_leader": ('["wait_leader", [2, 3], 30]', "until one of them leads, at most so many seconds"),
+    "wait_isr": ('["wait_isr", [1, 2], 30]', "until exactly these are in sync"),
+    "wait_nodes": ('["wait_nodes", [1, 2, 3], 30]', "until exactly these are registered and not fenced"),
+    "elect": ('["elect"]', "the preferred leader is elected"),
+    "topic_config": ('["topic_config", {"min.insync.replicas" = 1}]', "the topic's settings change"),
+    "isolate": (
+        '["isolate", "brokers"]',
+        "the leader is cut off from brokers and controller; also "
+        '"minority" (with the producer), "controller-only", "replication-only"',
+    ),
+    "unisolate": ('["unisolate"]', "the network is whole again"),
+}

@@ -1,4 +1,5 @@
 """Look for the run that breaks a guarantee: of settings given here, of configuration files, or of a scenario.
+Or play a schedule of faults on a clock (--schedule) and see what comes of it.
 
 The simulator plays one partition with its brokers, controller and producer, and tries every order of events
 within stated bounds: writes, fetches, elections, and the faults that are allowed. A run that breaks the
@@ -15,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..model import Deployment, UsageError
-from ..vocabulary import BROKER_FAULTS, GUARANTEES, PRODUCER_FAULTS
+from ..vocabulary import BROKER_FAULTS, GUARANTEES, PRODUCER_FAULTS, STEPS
 from . import say
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 _listed = "".join(f"  {name:<23}{says}\n" for name, (says, _) in GUARANTEES.items())
 _faults = "".join(f"  {name:<23}{says}\n" for name, says in {**PRODUCER_FAULTS, **BROKER_FAULTS}.items())
+_steps = "".join(f"  {written:<46}{says}\n" for written, says in STEPS.values())
 EPILOG = f"""\
 examples:
   kafka-advisor simulate --set producer.acks=1                          every guarantee, one line each
@@ -39,6 +41,12 @@ examples:
   kafka-advisor simulate samples/quickstart --guarantee acked-records-survive
   kafka-advisor simulate samples/scenarios/s2-loss-by-truncation.toml   a story, and its run
   kafka-advisor simulate samples/scenarios/s2-loss-by-truncation.toml --kafka-version 0.11
+  kafka-advisor simulate --schedule samples/schedules/leader-killed.toml
+                                                                        a broker dies, second by second
+  kafka-advisor simulate --schedule samples/schedules/leader-killed.toml
+      --set producer.delivery.timeout.ms=3000 --set producer.request.timeout.ms=1000
+                                                                        and the producer gives up too soon
+  kafka-advisor simulate --schedule samples/schedules/rolling-restart.toml samples/quickstart
   kafka-advisor simulate --checkpoint leader-epoch-checkpoint           what the file of a broker says
 
 guarantees:
@@ -48,9 +56,11 @@ faults, for --faults (counted) and --environment (free of charge): NAME=N, NAME=
 without --faults and --environment: acked-records-survive: broker_crash=2, slow_follower=rf-1 free of charge;
 replicas-agree: power_loss=2; the others: as the first rule that asks them
 
+steps of a --schedule, a TOML file with title, story, replicas, schedule, and settings by component:
+{_steps}
 exit codes:
-  0  no run found within the bounds, not known, or a scenario that came out as it expects
-  1  broken, or a scenario that did not come out as it expects
+  0  no run found within the bounds, not known, or a scenario or schedule that came out as it expects
+  1  broken, or a scenario or schedule that did not come out as it expects
   2  a path cannot be read, several deployments to choose from, or the command is wrong
 """
 
@@ -84,6 +94,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="what may happen besides, free of charge: slow_follower=rf-1 (repeatable)",
     )
     add("--deployment", metavar="ID", help="which deployment, where the files hold several")
+    add("--schedule", metavar="FILE", help="play a schedule of faults on a clock instead of searching")
+    add("--phase", metavar="N", type=int, help="of a schedule: which phase to show (default: the commonest)")
     add("--checkpoint", metavar="FILE", help="explain a leader-epoch-checkpoint instead")
     add("--log-end-offset", metavar="N", type=int, help="where the log of the checkpoint ends")
     add("--format", choices=("text", "json"), default="text", help="what to print (default: text)")
@@ -95,6 +107,14 @@ def run(args: argparse.Namespace) -> int:
         return _checkpoint(args)
     if args.log_end_offset is not None:
         raise UsageError("--log-end-offset belongs to --checkpoint")
+    if args.schedule is not None:
+        from .simulate_schedule import play_schedule
+
+        data, lines, code = play_schedule(args, _of_files, _opening)
+        _print(data, lines, args.format)
+        return code
+    if args.phase is not None:
+        raise UsageError("--phase belongs to --schedule")
     from ..cache import open_cache
 
     cache = open_cache(not args.no_cache)
@@ -396,7 +416,7 @@ def _checkpoint(args: argparse.Namespace) -> int:
 
     file = args.checkpoint
     given = (args.paths, args.guarantee, args.set, args.kafka_version, args.faults, args.environment)
-    if any(given) or args.deployment:
+    if any(given) or args.deployment or args.schedule:
         raise UsageError("--checkpoint explains a file; of the other options only --log-end-offset fits")
     try:
         text = read_bytes(file).decode("utf-8")

@@ -44,9 +44,11 @@ def record(
     phase: Phase = GRID[0],
     brokers: Sequence[int] = (),
     sample: int = SECOND,
+    strides: bool = True,
 ) -> Record:
-    """`brokers`: the ids to show, in assignment order; else the places themselves."""
-    run = _RecordedRun(setup, phase, brokers or range(setup.partition.replicas), sample)
+    """`brokers`: the ids to show, in assignment order; else the places themselves. With `strides` a healthy
+    stretch is told at its beginning, without record by record."""
+    run = _RecordedRun(setup, phase, brokers or range(setup.partition.replicas), sample, strides)
     outcome = run.play(schedule)
     run.book.settle()
     return Record(outcome, tuple(run.book.rows))
@@ -292,9 +294,9 @@ class _RecordedClient(Client):
 
 
 class _RecordedRun(Run):
-    def __init__(self, setup: Setup, phase: Phase, names: Sequence[int], sample: int) -> None:
+    def __init__(self, setup: Setup, phase: Phase, names: Sequence[int], sample: int, strides: bool) -> None:
         self.book = _Book(names, sample)
-        super().__init__(setup, phase)
+        super().__init__(setup, phase, strides)
 
     def _make(self, setup: Setup) -> tuple[Cluster, Client]:
         cluster = _RecordedCluster(self.clock, self.phase, setup.partition, setup.cluster)

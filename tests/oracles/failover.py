@@ -16,17 +16,14 @@ from advisor.answers.timing import timed
 from advisor.catalog import resolve_version
 from advisor.link import Overrides
 from advisor.model import Fact, Origin, Setting
+from advisor.scheduling import step_of
 from advisor.sim.timeline import Outcome, Setup, Step, outcomes
 from advisor.simulating import completed, of_settings
 
 MILLISECOND = 1_000
 COUNTS = ("acked", "acked_lost", "failed_but_readable", "duplicates", "descents")
-# What a schedule may change of a topic.
-FIELDS = {
-    "min.insync.replicas": "min_isr",
-    "unclean.leader.election.enable": "unclean",
-    "max.message.bytes": "max_message_bytes",
-}
+ONE_BROKER = ("sigstop", "sigcont", "kill9", "term", "start", "wipe")
+SEVERAL = ("wait_leader", "wait_isr", "wait_nodes")
 
 
 def setup(case: Mapping[str, Any]) -> Setup:
@@ -62,38 +59,18 @@ def schedules(case: Mapping[str, Any]) -> list[list[Step]]:
 
 
 def _schedule(given: Mapping[str, Any], times: list[Any] | None) -> list[Step]:
-    place = {broker: index for index, broker in enumerate(given["topic"]["replicas"])}
+    replicas = given["topic"]["replicas"]
     steps = []
-    for number, (name, *arguments) in enumerate(given["schedule"]):
+    for number, step in enumerate(given["schedule"]):
         begun = times[number][0] if times and times[number] and times[number][0] is not None else 0
-        step = Step(name, not_before=begun * MILLISECOND)
-        match name:
-            case "send":
-                options = arguments[1] if len(arguments) > 1 else {}
-                step = step._replace(
-                    value=arguments[0], size=options.get("size", 100), gap=options.get("gap_us", 0)
-                )
-            case "await" | "sleep":
-                step = step._replace(timeout=int(arguments[0] * 1000) * MILLISECOND)
-            case "wait_leader" | "wait_isr" | "wait_nodes":
-                value = [place[broker] for broker in arguments[0] if broker in place]
-                limit = arguments[1] if len(arguments) > 1 else 60
-                step = step._replace(value=value, timeout=int(limit * 1000) * MILLISECOND)
-            case "sigstop" | "sigcont" | "kill9" | "term" | "start" | "wipe":
-                if arguments[0] not in place:
-                    continue
-                step = step._replace(value=place[arguments[0]])
-            case "topic_config":
-                changed = next(argument for argument in arguments if isinstance(argument, dict))
-                step = step._replace(value={FIELDS[key]: _value(changed[key]) for key in sorted(changed)})
-            case "isolate":
-                step = step._replace(value=arguments[0])
-        steps.append(step)
+        if step[0] in ONE_BROKER and step[1] not in replicas:
+            continue
+        if step[0] in SEVERAL:
+            step = [step[0], [broker for broker in step[1] if broker in replicas], *step[2:]]
+        if step[0] == "topic_config":
+            step = [step[0], next(argument for argument in step if isinstance(argument, dict))]
+        steps.append(step_of(step, replicas)._replace(not_before=begun * MILLISECOND))
     return steps
-
-
-def _value(text: Any) -> int | bool:
-    return {"true": True, "false": False}.get(str(text).lower(), 0) if not str(text).isdigit() else int(text)
 
 
 def answer(case: Mapping[str, Any]) -> set[Outcome]:
