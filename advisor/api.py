@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from .catalog import suggest as suggest
     from .context import Context as Context
     from .context import Hit as Hit
+    from .context import Judgement as Judgement
     from .edits import CannotEdit as CannotEdit
     from .edits import EditStep as EditStep
     from .edits import Splice as Splice
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from .model import Deployment as Deployment
     from .model import Document as Document
     from .model import Dropped as Dropped
+    from .model import Edit as Edit
     from .model import Fact as Fact
     from .model import Fix as Fix
     from .model import Loaded as Loaded
@@ -80,12 +82,12 @@ _HOMES = {
     "accept": "Accepted Reason Rejected Rewrite would_accept would_accept_librdkafka",
     "catalog": "COMPONENTS Version components_of edit_distance fate is_known keys known_anywhere librdkafka "
     "librdkafka_only lookup resolve_version suggest",
-    "context": "Context Hit",
+    "context": "Context Hit Judgement",
     "edits": "CannotEdit EditStep Splice inserted_after line_end line_start next_line related removed_lines "
     "spliced",
     "hookspecs": "CheckSpec ClientSpec FormatSpec ModelSpec PackSpec ReporterSpec hookimpl",
-    "model": "Change Deployment Document Dropped Fact Fix Loaded LoadError Location Origin Secret Setting "
-    "Source Unknown Value",
+    "model": "Change Deployment Document Dropped Edit Fact Fix Loaded LoadError Location Origin Secret "
+    "Setting Source Unknown Value",
     "reading": "is_secret_key is_template setting value_of",
     "report.run": "trace_table",
     "sim.partitioner": "partition_for",

@@ -1,24 +1,40 @@
 """Every rule asked about every subject, and what it answers made into findings."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .cache import Cache
 from .catalog import Version, resolve_version
+from .computed import Computed, Judged, folded_together, merged, summaries
 from .conditions import Condition, compile_condition
-from .context import Context, Hit
+from .context import Context, Hit, Judgement
 from .effective import client_layers, deployment_layers, effective, family_defaults, reader
 from .hookspecs import CheckSpec
 from .loading import FileRecord, place_of
-from .model import Deployment, Document, Evidence, Finding, Location, Setting, UsageError, members_of
+from .model import (
+    Deployment,
+    Document,
+    Edit,
+    Evidence,
+    Finding,
+    Location,
+    Setting,
+    UsageError,
+    members_of,
+)
 from .packs import Rule, applies_to
 from .profiles import Profile
 from .project import Project
 from .registry import Registry, function
+from .remembering import Remembered
 from .suppress import Suppressions
 
 if TYPE_CHECKING:
-    from .guaranteed import Answers
+    from .guaranteed import Answers, Guaranteed
+    from .remedies import Remedies, Subject
+    from .verdicts import Verdicts
 
 BUILT_IN = {"KA000": "rule-crashed", "KA001": "unreadable-file"}
 
@@ -41,6 +57,9 @@ class Choice(NamedTuple):
         for item in (*self.select, *self.ignore):
             if not any(code.startswith(item.upper()) or name == item for code, name in names):
                 raise UsageError(f"no rule is called {item!r}; `kafka-advisor rules` lists them")
+
+
+_ALL = Choice((), ())
 
 
 class _Question(NamedTuple):
@@ -129,7 +148,12 @@ class Asker:
             {spec.name: spec for spec in registry.formats},
             lambda document: versions[id(document)],
             lambda document: tuple(by_document.get(id(document), ())),
+            Remembered(cache),
         )
+        self.computed = Computed(registry.models, project.params)
+        self._verdicts: Verdicts | None = None
+        self._remedies: Remedies | None = None
+        self._asks: list[_Question] | None = None
 
     def findings(self) -> list[Finding]:
         found: dict[tuple[Any, ...], Finding] = {}
@@ -141,12 +165,7 @@ class Asker:
 
     def _guaranteed(self) -> Iterable[Finding]:
         """Rules that name a guarantee: the simulator decides."""
-        rules = [
-            (rule, severity)
-            for rule in self.rules
-            if rule.guarantee is not None and rule.enabled and self.choice.wants(rule.code, rule.name)
-            if (severity := self._severity(rule.code, rule.name, rule.severity)) is not None
-        ]
+        rules = self._guarantee_rules(self.choice)
         guaranteed = None
         # Which rules a deployment is asked depends on little: deployments alike share the answer.
         known: dict[object, list[tuple[Rule, str]]] = {}
@@ -155,29 +174,172 @@ class Asker:
             present = frozenset([(document.component, document.client) for document in members])
             mark = (present, deployment.version, self.profiles[deployment.id].name)
             if mark not in known:
-                components = {document.component for document in members}
-                known[mark] = [
-                    (rule, severity)
-                    for rule, severity in rules
-                    if not components.isdisjoint(rule.components or components)
-                    if self._deployment_applies(rule, deployment)
-                ]
-            asked = known[mark]
-            if not asked:
-                continue
-            if guaranteed is None:
-                # The simulator is loaded only where something is asked of it.
-                from .guaranteed import Guaranteed
-                from .verdicts import Verdicts
+                known[mark] = self._asked_of(deployment, rules)
+            searched = [pair for pair in known[mark] if not self.computed.answers(pair[0].guarantee)]
+            computed = [pair for pair in known[mark] if self.computed.answers(pair[0].guarantee)]
+            answers = None
+            if searched:
+                if guaranteed is None:
+                    guaranteed = self._simulator()
+                try:
+                    answers = guaranteed.answers(deployment, searched, fill)
+                except Exception as error:  # As for any rule: told, and the run goes on.
+                    yield _crashed([rule for rule, _ in searched], deployment, error)
+                else:
+                    self.answers[deployment.id] = answers
+                    yield from answers.findings
+            yield from self._answered(deployment, computed, answers)
 
-                guaranteed = Guaranteed(Verdicts(self.cache), self.tolerances)
+    def _guarantee_rules(self, choice: Choice) -> list[tuple[Rule, str]]:
+        from .vocabulary import GUARANTEES
+
+        for rule in self.rules:
+            name = rule.guarantee
+            if name is not None and name not in GUARANTEES and not self.computed.answers(name):
+                known = ", ".join(sorted({*GUARANTEES, *self.computed.names}))
+                raise UsageError(f"{rule.at}: rule {rule.code} names guarantee {name!r}; there is {known}")
+        return [
+            (rule, severity)
+            for rule in self.rules
+            if rule.guarantee is not None and rule.enabled and choice.wants(rule.code, rule.name)
+            if (severity := self._severity(rule.code, rule.name, rule.severity)) is not None
+        ]
+
+    def _asked_of(self, deployment: Deployment, rules: Sequence[tuple[Rule, str]]) -> list[tuple[Rule, str]]:
+        components = {document.component for document in members_of(deployment)}
+        return [
+            (rule, severity)
+            for rule, severity in rules
+            if not components.isdisjoint(rule.components or components)
+            if self._deployment_applies(rule, deployment)
+        ]
+
+    def _simulator(self) -> Guaranteed:
+        """Loaded only where something is asked of it."""
+        from .guaranteed import Guaranteed
+
+        return Guaranteed(self._searches(), self.tolerances)
+
+    def _searches(self) -> Verdicts:
+        if self._verdicts is None:
+            from .verdicts import Verdicts
+
+            self._verdicts = Verdicts(self.cache)
+        return self._verdicts
+
+    # Guarantees that a model computes.
+
+    def _answered(
+        self, deployment: Deployment, rules: Sequence[tuple[Rule, str]], answers: Answers | None
+    ) -> Iterable[Finding]:
+        judged, found = [], []
+        for rule, severity in rules:
             try:
-                answers = guaranteed.answers(deployment, asked, fill)
-            except Exception as error:  # As for any rule: told, and the run goes on.
-                yield _crashed([rule for rule, _ in asked], deployment, error)
-                continue
-            self.answers[deployment.id] = answers
-            yield from answers.findings
+                judgements = self.computed.judge(rule, deployment, self.context)
+                judged.append(Judged(rule, severity, judgements))
+                found += [
+                    self._broken(rule, severity, deployment, judgement)
+                    for judgement in judgements
+                    if judgement.verdict == "broken"
+                ]
+            except UsageError:
+                raise
+            except Exception as error:
+                yield _crashed([rule], deployment, error)
+        more = summaries(judged)
+        if more or answers is not None:
+            from .guaranteed import Answers
+
+            kept = answers or Answers(None, (), ())
+            guarantees = merged(kept.guarantees, more)
+            self.answers[deployment.id] = kept._replace(guarantees=guarantees)
+        yield from folded_together(found)
+
+    def _broken(self, rule: Rule, severity: str, deployment: Deployment, judgement: Judgement) -> Finding:
+        hit = judgement.hit
+        assert hit is not None, "what is broken is broken somewhere"
+
+        def still(changed: Subject) -> bool:
+            assert isinstance(changed, Deployment)
+            after = self.computed.judge(rule, changed, self.context)
+            return any(other.verdict != "holds" for other in after)
+
+        finding = self._finding(rule, severity, deployment, hit)
+        finding = self._remedied(finding, rule, deployment, hit, still)
+        evidence = finding.evidence._replace(
+            kind=rule.evidence if judgement.trace or rule.evidence != "trace" else "budget",
+            guarantee=rule.guarantee,
+            environment=tuple(sorted(judgement.environment.items())),
+            faults=tuple(sorted(judgement.faults.items())),
+            bounds=judgement.bounds,
+            states=judgement.states,
+            trace=judgement.trace,
+        )
+        return finding._replace(evidence=evidence)
+
+    # Fixes of rules that the search does not answer.
+
+    def _remedied(
+        self, finding: Finding, rule: Rule, subject: Subject, hit: Hit, still: Callable[[Subject], bool]
+    ) -> Finding:
+        """The finding with the smallest change that helps, if one was found."""
+        edits = [*hit.edits, *(Edit(key, component, key, value) for component, key, value in rule.edits)]
+        if not edits:
+            return finding
+        if self._remedies is None:
+            from .remedies import Remedies
+
+            self._remedies = Remedies(self.context, self._codes)
+        kept = self.context.params
+        verified = f"{rule.guarantee} holds" if rule.guarantee else f"{rule.name} is gone"
+        found = self._remedies.smallest(subject, edits, still, verified)
+        self.context.params = kept
+        if found is None:
+            return finding
+        return finding._replace(fixes=(*finding.fixes, found.fix), advice=(*finding.advice, *found.commands))
+
+    def _codes(self, subject: Subject) -> frozenset[str]:
+        """The rules above note that find something in it; no fix is looked for."""
+        found: set[str] = set()
+        members = [subject] if isinstance(subject, Document) else members_of(subject)
+        for question in self._every_question():
+            self.context.params = question.params
+            asked = members if not question.per_deployment else [subject]
+            for one in asked:
+                if isinstance(one, Document) == question.per_deployment:
+                    continue
+                if question.skips((one.component,) if isinstance(one, Document) else self._present(one)):
+                    continue
+                for hit in question.ask(one, self.context):
+                    found |= {
+                        rule.code
+                        for rule, severity in question.rules_of(hit)
+                        if (hit.severity or severity) != "note" and self._applies(rule, one)
+                    }
+        if isinstance(subject, Deployment):
+            found |= self._broken_codes(subject)
+        return frozenset(found)
+
+    def _broken_codes(self, deployment: Deployment) -> set[str]:
+        from .decode import decode
+        from .fix import is_broken
+
+        asked = self._asked_of(deployment, self._guarantee_rules(_ALL))
+        rules = [pair for pair in asked if pair[1] != "note"]
+        decoded = decode(deployment)
+        found = set()
+        for rule, _ in rules:
+            if self.computed.answers(rule.guarantee):
+                judgements = self.computed.judge(rule, deployment, self.context)
+                broken = any(judgement.verdict == "broken" for judgement in judgements)
+            else:
+                broken = is_broken(rule, deployment, decoded, self._searches())
+            if broken:
+                found.add(rule.code)
+        return found
+
+    def _present(self, deployment: Deployment) -> tuple[str, ...]:
+        return tuple(document.component for document in members_of(deployment))
 
     def _components(self, subject: Document | Deployment) -> tuple[str, ...]:
         if isinstance(subject, Document):
@@ -195,28 +357,48 @@ class Asker:
                 yield _built_in("KA001", severity, message, at, record.file, ())
 
     def _asked(self) -> Iterable[Finding]:
-        for question in self._questions():
-            self.context.params = question.params
+        for question in self._questions(self.choice):
             for subject in self.asked_deployments if question.per_deployment else self.asked_documents:
                 if question.skips(self._components(subject)):
                     continue
+                self.context.params = question.params
                 try:
                     for hit in question.ask(subject, self.context):
                         for rule, severity in question.rules_of(hit):
                             if self._applies(rule, subject):
-                                yield self._finding(rule, severity, subject, hit)
+                                yield self._mended(question, rule, subject, hit, severity)
                 except UsageError:
                     raise
                 except Exception as error:  # A rule that raises must not take the others down.
                     rules = [rule for asked in question.rules.values() for rule, _ in asked]
                     yield _crashed(rules, subject, error)
 
-    def _questions(self) -> Iterable[_Question]:
+    def _mended(
+        self, question: _Question, rule: Rule, subject: Document | Deployment, hit: Hit, severity: str
+    ) -> Finding:
+        finding = self._finding(rule, severity, subject, hit)
+
+        def still(changed: Subject) -> bool:
+            self.context.params = question.params
+            return any(
+                rule.code in {other.code for other, _ in question.rules_of(again)}
+                for again in question.ask(changed, self.context)
+            )
+
+        return self._remedied(finding, rule, subject, hit, still)
+
+    def _every_question(self) -> list[_Question]:
+        """Also those that --select leaves out: a fix must not break them."""
+        if self._asks is None:
+            self._asks = list(self._questions(_ALL))
+        return self._asks
+
+    def _questions(self, choice: Choice) -> Iterable[_Question]:
         """Rules that one function answers are one question: a subject is looked at once."""
         asked: dict[object, _Question] = {}
         for rule in self.rules:
             severity = self._severity(rule.code, rule.name, rule.severity)
-            wanted = rule.enabled and self.choice.wants(rule.code, rule.name)
+            wanted = rule.enabled and choice.wants(rule.code, rule.name)
             if severity is None or not wanted or rule.guarantee is not None:
                 continue
             stated = self.project.params
@@ -298,6 +480,7 @@ class Asker:
             home,
             rule.covers,
             hit.also_at,
+            advice=hit.advice,
         )
 
     def _severity(self, code: str, name: str, default: str | None) -> str | None:

@@ -5,13 +5,17 @@ from typing import Any, NamedTuple
 
 from .catalog import Version
 from .hookspecs import ClientSpec, FormatSpec
-from .model import Deployment, Document, Fix, Location, Setting
+from .model import Deployment, Document, Edit, Fix, Location, Setting
 
 
 class Hit(NamedTuple):
     """One place where a rule's fault was seen. `fields` fill the rule's message; `numbers` are shown as
     evidence; `settings` are (component, Setting) pairs. A function behind
-    several checks is called once per subject and names in `check` the one that a hit is for."""
+    several checks is called once per subject and names in `check` the one that a hit is for.
+
+    `edits` are the values that a person would write, the best first: the smallest set of them after which the
+    fault is gone, and nothing else is found, is offered as the fix. `advice` is what to do where no setting
+    helps."""
 
     at: Location
     keys: tuple[str, ...]
@@ -22,10 +26,31 @@ class Hit(NamedTuple):
     also_at: tuple[Location, ...] = ()
     severity: str | None = None
     check: str | None = None
+    edits: tuple[Edit, ...] = ()
+    advice: tuple[str, ...] = ()
+
+
+class Judgement(NamedTuple):
+    """What the code behind a guarantee says of one deployment.
+
+    verdict: holds | broken (then `hit` says where, and `trace` may carry the run, step by step) | unknown
+    (then `reason` says why and `depends_on` names what would decide it). `environment` and `faults` are those
+    it was asked under.
+    """
+
+    verdict: str
+    hit: Hit | None = None
+    trace: tuple[Mapping[str, Any], ...] = ()
+    environment: Mapping[str, int] = {}
+    faults: Mapping[str, int] = {}
+    bounds: str | None = None
+    states: int | None = None
+    depends_on: tuple[str, ...] = ()
+    reason: str | None = None
 
 
 class Context:
-    """Handed to every check: versions, client families, formats, the parameters of the rule that asks."""
+    """Handed to every check and guarantee: versions, client families, formats, what the asking rule says."""
 
     def __init__(
         self,
@@ -33,9 +58,31 @@ class Context:
         formats: Mapping[str, FormatSpec],
         version_of: Callable[[Document], Version],
         deployments_of: Callable[[Document], tuple[Deployment, ...]],
+        remember: Callable[[str, str, Callable[[], Any]], Any] = lambda name, mark, compute: compute(),
     ) -> None:
         self.clients = clients
         self.formats = formats
-        self.version_of = version_of
-        self.deployments_of = deployments_of
+        self._version_of = version_of
+        self._deployments_of = deployments_of
+        # `remember(name, mark, compute)`: a JSON value kept on disk until the simulator changes.
+        self.remember = remember
+        self.rule: str = ""
         self.params: Mapping[str, Any] = {}
+        self.environment: Mapping[str, int | str] = {}
+        self.faults: tuple[Mapping[str, int | str], ...] = ()
+        self._originals: dict[int, tuple[Document, Document]] = {}
+
+    def version_of(self, document: Document) -> Version:
+        return self._version_of(self._original(document))
+
+    def deployments_of(self, document: Document) -> tuple[Deployment, ...]:
+        return self._deployments_of(self._original(document))
+
+    def stand_in(self, changed: Document, original: Document) -> None:
+        """What is asked about a document with a fix made is answered as for the one in the file."""
+        if changed is not original:
+            self._originals[id(changed)] = (changed, self._original(original))
+
+    def _original(self, document: Document) -> Document:
+        found = self._originals.get(id(document))
+        return found[1] if found is not None else document

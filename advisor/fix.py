@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 from .decode import Decoded, decode, decode_internal
 from .judging import PRODUCER_GUARANTEES, judge
-from .model import Change, Deployment, Document, Fix, Location, Secret, Setting
+from .model import Change, Deployment, Document, Edit, Fix, Location, Secret, Setting
 from .packs import Rule
 from .sim.tolerance import Headline
 from .tolerance import headline
-from .turning import Edit, alias_of, edits, turned
+from .turning import FACTS, alias_of, edits, turned
 from .verdicts import Verdicts
 
 EDITS_MAX = 3
@@ -43,7 +43,7 @@ def smallest_repair(
     silent = [
         other
         for other in rules
-        if other.severity != "note" and not _broken(other, deployment, decoded, verdicts)
+        if other.severity != "note" and not is_broken(other, deployment, decoded, verdicts)
     ]
     before = headline(own, verdicts)
     for chosen in _subsets(candidates):
@@ -57,7 +57,7 @@ def smallest_repair(
         outcome = judge(rule, asked, verdicts) if asked is not None else None
         if outcome is None or outcome.verdict != "holds":
             continue
-        if any(_broken(other, changed, after, verdicts) for other in silent):
+        if any(is_broken(other, changed, after, verdicts) for other in silent):
             continue
         return Repair(chosen, changed, _price(before, headline(asked or after, verdicts)))
     return None
@@ -76,7 +76,7 @@ def decoded_for(rule: Rule, deployment: Deployment, decoded: Decoded) -> Decoded
     return decode_internal(deployment, str(internal)) if internal else decoded
 
 
-def _broken(rule: Rule, deployment: Deployment, decoded: Decoded, verdicts: Verdicts) -> bool:
+def is_broken(rule: Rule, deployment: Deployment, decoded: Decoded, verdicts: Verdicts) -> bool:
     asked = decoded_for(rule, deployment, decoded)
     outcome = judge(rule, asked, verdicts) if asked is not None else None
     return outcome is not None and outcome.verdict == "broken"
@@ -103,7 +103,7 @@ def _less(after: int | None, before: int | None) -> bool:
 
 
 def as_fix(repair: Repair, deployment: Deployment, rule: Rule) -> Fix:
-    changes = tuple(_change(edit, deployment) for edit in repair.edits)
+    changes = tuple(change_of(edit, deployment) for edit in repair.edits)
     return Fix(changes, (f"{rule.guarantee} holds",), repair.price, smallest=True)
 
 
@@ -111,18 +111,23 @@ def commands(repair: Repair) -> tuple[str, ...]:
     return tuple(f"run {edit.command}" for edit in repair.edits if edit.command is not None)
 
 
-def _change(edit: Edit, deployment: Deployment) -> Change:
+def change_of(edit: Edit, deployment: Deployment) -> Change:
     if edit.key is None:
-        name = {"replicas": "replication factor", "elr": "eligible leader replicas"}[edit.field]
-        return Change(edit.component, name, None, edit.value, None, None, "set")
-    document = home_of(edit, deployment)
-    written = next((one for one in document.settings if _is_it(one, edit.key)), None) if document else None
+        return Change(edit.component, FACTS[edit.field][1], None, edit.value, None, None, "set")
+    return change_in(edit, home_of(edit, deployment))
+
+
+def change_in(edit: Edit, document: Document | None) -> Change:
+    """The edit as a change of what is written in this document."""
+    key = edit.key or ""
+    written = next((one for one in document.settings if _is_it(one, key)), None) if document else None
     if written is None or document is None:
         file = document.file if document is not None else None
-        return Change(edit.component, edit.key, None, edit.value, file, None, "add")
+        return Change(edit.component, key, None, edit.value, file, None, "add")
     at = written.origin.at or Location(document.file)
     before = str(written.value) if not isinstance(written.value, Secret) else None
-    return Change(edit.component, written.key, before, edit.value, at.file, at.line, "set")
+    action = "remove" if edit.value is None else "set"
+    return Change(edit.component, written.key, before, edit.value, at.file, at.line, action)
 
 
 def _is_it(setting: Setting, key: str) -> bool:
@@ -135,6 +140,6 @@ def home_of(edit: Edit, deployment: Deployment) -> Document | None:
         return deployment.producer
     if edit.component == "topic":
         return deployment.topic
-    if edit.component == "connect":
-        return next((group for group in deployment.groups if group.component == "connect"), None)
+    if edit.component != "broker":
+        return next((group for group in deployment.groups if group.component == edit.component), None)
     return deployment.cluster[0] if deployment.cluster else None

@@ -15,13 +15,14 @@ from .packs import Rule
 from .sim.tolerance import Headline
 from .sim.verdict import Broken
 from .tolerance import headline, tolerances
+from .turning import FACTS
 from .verdicts import Verdicts
 
 
 class Answers(NamedTuple):
     """What one deployment comes to."""
 
-    headline: Headline
+    headline: Headline | None
     guarantees: tuple[Mapping[str, Any], ...]
     findings: tuple[Finding, ...]
 
@@ -162,9 +163,6 @@ def _values(decoded: Decoded | None) -> tuple[Any, ...] | None:
     return None if decoded is None else tuple(knob.values for knob in decoded.knobs.values())
 
 
-_FACTS = {"replicas": "replication factor", "elr": "eligible leader replicas"}
-
-
 def cluster_name(deployment: Deployment) -> str:
     names = [broker.name for broker in deployment.cluster]
     return (
@@ -189,7 +187,7 @@ def _blame(
     anywhere = Location(first.file, first.line)
     if repair is not None:
         keys = tuple(edit.key or edit.field for edit in repair.edits)
-        wanted = {edit.key or _FACTS.get(edit.field) for edit in repair.edits}
+        wanted = {edit.key or FACTS[edit.field][1] for edit in repair.edits}
         for _, setting in shown:
             if setting.key in wanted and setting.origin.at is not None:
                 return setting.origin.at, keys

@@ -208,6 +208,17 @@ class Change(NamedTuple):
     action: str
 
 
+class Edit(NamedTuple):
+    """A value that a person would write to mend something; None takes the line out. An edit without a key is
+    advice: `field` names the fact it changes and `command` says what to run, because no file can set it."""
+
+    field: str
+    component: str
+    key: str | None
+    value: str | None
+    command: str | None = None
+
+
 class Fix(NamedTuple):
     """Changes that, applied together, silence the finding. `verified` names what was asked again."""
 

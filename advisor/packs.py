@@ -56,6 +56,8 @@ class Rule(NamedTuple):
     examples: tuple[Mapping[str, Any], ...]
     pack: str
     at: Location
+    # What a person would write to mend it, (component, key, value): tried as a fix.
+    edits: tuple[tuple[str, str, str], ...] = ()
 
 
 def load_packs(specs: Sequence[PackSpec], files: Sequence[str], cache: Cache) -> tuple[Rule, ...]:
@@ -190,6 +192,11 @@ def _rule(row: Mapping[str, Any], file: str) -> Rule:
         examples=tuple(row.get("example", ())),
         pack=row["pack"],
         at=Location(file, row["line"]),
+        edits=tuple(
+            (edit["component"], edit["key"], value)
+            for edit in row.get("edits", ())
+            for value in edit["values"]
+        ),
     )
 
 

@@ -27,6 +27,7 @@ BUILTIN = (
     "kafka_advisor_plugins.formats",
     "kafka_advisor_plugins.checks",
     "kafka_advisor_plugins.clients",
+    "kafka_advisor_plugins.models",
     "kafka_advisor_plugins.reporters",
     "kafka_advisor_rules",
 )

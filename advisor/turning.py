@@ -1,21 +1,18 @@
 """From a policy field back to the few values a person would write, and a deployment with them made."""
 
-from typing import NamedTuple
-
 from .catalog import librdkafka
 from .decode import INTERNAL, Decoded
-from .model import Deployment, Document, Fact, Origin, Setting
+from .model import Deployment, Document, Edit, Fact, Origin, Setting
 
-
-class Edit(NamedTuple):
-    """A value that a person would write to turn a knob. An edit without a key is advice: `command` says what
-    to run, because no file can set it."""
-
-    field: str
-    component: str
-    key: str | None
-    value: str
-    command: str | None = None
+# What no key sets: an edit's field, the fact it changes, and what a reader calls it.
+FACTS = {
+    "replicas": ("topic.replication_factor", "replication factor"),
+    "elr": ("cluster.elr", "eligible leader replicas"),
+    "partitions": ("topic.partitions", "partitions"),
+    "brokers": ("cluster.brokers", "brokers"),
+    "members": ("group.members", "members"),
+    "version": ("kafka.version", "Kafka version"),
+}
 
 
 def edits(decoded: Decoded, deployment: Deployment) -> list[Edit]:
@@ -74,27 +71,38 @@ def _internal_edits(decoded: Decoded) -> list[Edit]:
 def turned(deployment: Deployment, edit: Edit) -> Deployment:
     """The deployment as it would be with the edit made."""
     if edit.key is None:
-        name = {"replicas": "topic.replication_factor", "elr": "cluster.elr"}[edit.field]
+        if edit.field == "version":
+            return deployment._replace(version=edit.value or deployment.version)
+        name = FACTS[edit.field][0]
         kept = tuple(fact for fact in deployment.facts if fact.name != name)
-        return deployment._replace(facts=(*kept, Fact(name, edit.value, Origin("assumed", None, "the fix"))))
-    setting = Setting(edit.key, edit.value, Origin("assumed", None, "the fix"))
+        made = Fact(name, edit.value or "", Origin("assumed", None, "the fix"))
+        return deployment._replace(facts=(*kept, made))
     if edit.component == "producer" and deployment.producer is not None:
-        return deployment._replace(producer=_with(deployment.producer, setting))
-    if edit.component == "connect":
-        return deployment._replace(groups=tuple(_with(group, setting) for group in deployment.groups))
+        return deployment._replace(producer=edited(deployment.producer, edit))
+    if any(group.component == edit.component for group in deployment.groups):
+        groups = (
+            edited(group, edit) if group.component == edit.component else group for group in deployment.groups
+        )
+        return deployment._replace(groups=tuple(groups))
     if edit.component == "topic" and deployment.topic is not None:
-        return deployment._replace(topic=_with(deployment.topic, setting))
-    return deployment._replace(cluster=tuple(_with(broker, setting) for broker in deployment.cluster))
+        return deployment._replace(topic=edited(deployment.topic, edit))
+    return deployment._replace(cluster=tuple(edited(broker, edit) for broker in deployment.cluster))
 
 
-def _with(document: Document, setting: Setting) -> Document:
-    same = {setting.key}
+def edited(document: Document, edit: Edit) -> Document:
+    """The document with the edit's key set, or taken out."""
+    assert edit.key is not None
+    same = {edit.key}
     if document.client == "librdkafka":
-        known = librdkafka(setting.key)
+        known = librdkafka(edit.key)
         same |= {known.alias_of} if known is not None and known.alias_of else set()
-        same |= {one.key for one in document.settings if alias_of(one.key) == setting.key}
+        same |= {one.key for one in document.settings if alias_of(one.key) == edit.key}
     kept = tuple(one for one in document.settings if one.key not in same)
-    return document._replace(settings=(*kept, setting))
+    if edit.value is None:
+        return document._replace(settings=kept)
+    return document._replace(
+        settings=(*kept, Setting(edit.key, edit.value, Origin("assumed", None, "the fix")))
+    )
 
 
 def alias_of(key: str) -> str | None:

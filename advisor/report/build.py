@@ -73,7 +73,8 @@ def _file(record: FileRecord, prefix: str) -> dict[str, Any]:
 
 def _deployment(deployment: Deployment, root: Root) -> dict[str, Any]:
     answers = root.answers.get(deployment.id)
-    headline = answers.headline._asdict() if answers is not None else dict.fromkeys(_HEADLINE)
+    known = answers.headline if answers is not None else None
+    headline = known._asdict() if known is not None else dict.fromkeys(_HEADLINE)
     prefix = root.prefix
     return {
         "id": deployment.id,

@@ -96,9 +96,13 @@ def _finding(finding: Mapping[str, Any], with_run: bool) -> Iterator[str]:
         where = other["file"] if other["line"] is None else f"{other['file']}:{other['line']}"
         yield plain(f"    with {where}")
     if finding["evidence"]["trace"] and with_run:
-        yield plain(f"    the shortest run found (faults: {finding['evidence']['numbers']['spent']}):")
+        spent = finding["evidence"]["numbers"].get("spent")
+        yield plain(f"    the shortest run found (faults: {spent}):" if spent else "    a run of it:")
         for line in trace_table(finding["evidence"]["trace"]):
             yield plain(f"      {line.strip()}")
+    for name, value in finding["evidence"]["numbers"].items():
+        if name != "spent":
+            yield plain(f"    {name}: {value}")
     for fix in finding["fixes"][:1]:
         yield plain(f"    fix: {'; '.join(_change(change) for change in fix['changes'])}")
         if fix["price"]:

@@ -1,0 +1,11 @@
+"""Pieces of the simulator that rules may name: the code behind each computed guarantee."""
+
+from advisor.api import ModelSpec, hookimpl
+
+# One line a guarantee, sorted: (name, module:function).
+_GUARANTEES: dict[str, str] = {}
+
+
+@hookimpl
+def advisor_models() -> list[ModelSpec]:
+    return [ModelSpec("guarantee", name, function) for name, function in sorted(_GUARANTEES.items())]
