@@ -173,6 +173,11 @@ def _linked(
             ignored += target
         else:
             records.append(record)
+    return link_records(options, project, records)._replace(ignored=ignored)
+
+
+def link_records(options: Options, project: Project, records: Sequence[FileRecord]) -> Linked:
+    """Files of one root that were read already, joined."""
     records = _without_included(records)
     overrides = _overrides(options.sets, options.kafka_version or project.kafka_version)
     loaded = [document for record in records for document in record.documents]
@@ -190,23 +195,60 @@ def _linked(
             for document in documents
             for deployment in link([document], EMPTY, version_of_cluster, overrides)
         )
-    return Linked(tuple(records), tuple(documents), tuple(deployments), ignored)
+    return Linked(tuple(records), tuple(documents), tuple(deployments), 0)
 
 
 def _audit_root(run: _Run, workspace: Workspace, project: Project) -> Root:
-    options = run.options
-    records, documents, deployments, ignored = _linked(
-        options, run.registry, workspace, project, run.progress
+    linked = _linked(run.options, run.registry, workspace, project, run.progress)
+    asking = Asking(run.options, run.registry, run.rules, run.choice, run.cache)
+    asked = ask_linked(asking, project, linked)
+    inside = relative(workspace.root, run.scope.base)
+    return Root(
+        "" if inside == "." else f"{inside}/",
+        workspace,
+        project,
+        linked.records,
+        linked.deployments,
+        asked.profiles,
+        asked.versions,
+        asked.findings,
+        asked.answers,
+        linked.ignored,
     )
+
+
+class Asking(NamedTuple):
+    """With what the rules of a run are asked, the same for every root."""
+
+    options: Options
+    registry: Registry
+    rules: tuple[Rule, ...]
+    choice: Choice
+    cache: Cache
+
+
+class Asked(NamedTuple):
+    """What the rules answered for one root."""
+
+    profiles: Mapping[str, Profile]
+    versions: Mapping[int, Version]
+    findings: tuple[Finding, ...]
+    answers: Mapping[str, Answers]
+
+
+def ask_linked(asking: Asking, project: Project, linked: Linked) -> Asked:
+    """Every rule asked of what was read and joined."""
+    options, registry, rules, choice, cache = asking
+    records, documents, deployments, _ = linked
     versions = _document_versions(documents, deployments, options.kafka_version or project.kafka_version)
     profiles = {
         deployment.id: profile_of(deployment, options.profile or project.profile)
         for deployment in deployments
     }
     asker = Asker(
-        run.registry,
-        run.rules,
-        run.choice,
+        registry,
+        rules,
+        choice,
         project,
         records,
         documents,
@@ -214,25 +256,13 @@ def _audit_root(run: _Run, workspace: Workspace, project: Project) -> Root:
         versions,
         profiles,
         Suppressions(project, records, options.today),
-        run.cache,
+        cache,
         options.runs,
     )
-    inside = relative(workspace.root, run.scope.base)
-    return Root(
-        "" if inside == "." else f"{inside}/",
-        workspace,
-        project,
-        records,
-        deployments,
-        profiles,
-        versions,
-        tuple(asker.findings()),
-        asker.answers,
-        ignored,
-    )
+    return Asked(profiles, versions, tuple(asker.findings()), asker.answers)
 
 
-def _without_included(records: list[FileRecord]) -> list[FileRecord]:
+def _without_included(records: Sequence[FileRecord]) -> list[FileRecord]:
     """An env file that a compose file includes is read there, with its service's image: not a second time."""
     included = {
         setting.origin.at.file

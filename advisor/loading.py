@@ -31,13 +31,29 @@ def load_file(
 ) -> FileRecord | None:
     """None for a walked file that no format wants."""
     name = os.path.basename(path).lower()
-    offered = [spec for spec in registry.formats if name.endswith(spec.suffixes)]
-    if not offered and not named:
+    if not named and not any(name.endswith(spec.suffixes) for spec in registry.formats):
         return None
     record = FileRecord(relative(path, root), path, None, "skipped", None, (), None, target, named, "")
-    encodings = [spec.fallback_encoding for spec in offered if spec.fallback_encoding]
     try:
         data = read_bytes(path, root=root)
+    except Unreadable as error:
+        return record._replace(reason=str(error), error=LoadError(str(error)))
+    return load_bytes(record, data, registry, project, _sibling_reader(path, root))
+
+
+def load_bytes(
+    record: FileRecord,
+    data: bytes,
+    registry: Registry,
+    project: Project,
+    read: Callable[[str], str | None],
+) -> FileRecord | None:
+    """The record of a file whose bytes are had already; `read` gives the text of a file beside it."""
+    name = os.path.basename(record.path).lower()
+    named = record.named
+    offered = [spec for spec in registry.formats if name.endswith(spec.suffixes)]
+    encodings = [spec.fallback_encoding for spec in offered if spec.fallback_encoding]
+    try:
         text = decode(data, encodings[0] if encodings else None)
     except Unreadable as error:
         return record._replace(reason=str(error), error=LoadError(str(error)))
@@ -50,7 +66,7 @@ def load_file(
                 record._replace(reason="no format recognises it as a Kafka configuration") if named else None
             )
         record = record._replace(format=spec.name)
-        loaded = function(spec.load)(Source(record.file, text, _sibling_reader(path, root)))
+        loaded = function(spec.load)(Source(record.file, text, read))
     except LoadError as error:
         return record._replace(reason=error.message, error=error)
     except UsageError:
