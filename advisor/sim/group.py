@@ -1,0 +1,234 @@
+"""A consumer group as its coordinator keeps it: the classic protocol of join, sync, heartbeat and leave.
+
+Pure: each request is a function from a group to the group after it and the coordinator's answer. Members are
+numbers in the order of their first join; which name a member has, and so where it is sorted, is the caller's
+matter. The leader's plan comes from outside, as in Kafka, where a client computes it.
+
+    Empty -> PreparingRebalance -> CompletingRebalance -> Stable
+    join of anybody, leave, expiry ^   all have joined ^   ^ the leader's sync
+
+Where Kafka has it (ClassicGroup and GroupMetadataManager in 4.x, GroupMetadata and GroupCoordinator before):
+
+- A join is parked until every known member has joined, or the rebalance timeout (the largest
+  max.poll.interval.ms of the members) is over: `complete` then drops dynamic members that did not come.
+  Static ones (KIP-345, 2.3 on) stay until their session ends.
+- The strategy is voted from those that every member supports; a join that would leave none in common is
+  refused with INCONSISTENT_GROUP_PROTOCOL and changes nothing.
+- Each completed join is a new generation. A commit of an earlier one is refused (ILLEGAL_GENERATION), of a
+  member that was dropped likewise (UNKNOWN_MEMBER_ID); this is what fences a late commit.
+- A static member that comes back into a stable group gets its old assignment at once and nobody else learns
+  of it; whoever held the instance id before is fenced (FENCED_INSTANCE_ID).
+
+Left out: the round in which a dynamic member is first told its id (KIP-394), and groups that are too large.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+EMPTY, PREPARING, COMPLETING, STABLE = "Empty", "PreparingRebalance", "CompletingRebalance", "Stable"
+
+# Answers of the coordinator.
+OK = "ok"
+PARKED = "parked"  # a join that waits for the others
+RETURNED = "returned"  # a static member given its old assignment at once
+REBALANCING = "REBALANCE_IN_PROGRESS"
+UNKNOWN_MEMBER = "UNKNOWN_MEMBER_ID"
+STALE_GENERATION = "ILLEGAL_GENERATION"
+FENCED_INSTANCE = "FENCED_INSTANCE_ID"
+INCONSISTENT = "INCONSISTENT_GROUP_PROTOCOL"
+
+NOBODY = -1
+NO_GENERATION = -1
+
+
+class Member(NamedTuple):
+    """What the coordinator knows of a member."""
+
+    strategies: tuple[str, ...] = ("range",)
+    instance: str = ""  # group.instance.id; "": a dynamic member
+    joined: bool = False  # its join is parked
+    owned: tuple[int, ...] = ()  # what it said it owns, with its last join
+    owned_generation: int = NO_GENERATION
+    assigned: tuple[int, ...] = ()
+
+
+class Group(NamedTuple):
+    phase: str = EMPTY
+    generation: int = 0
+    strategy: str = ""
+    leader: int = NOBODY
+    roster: tuple[Member | None, ...] = ()  # by member number; None: dropped, its number is not used again
+    fenced: tuple[int, ...] = ()  # members whose instance id another one took
+
+
+def members(group: Group) -> list[int]:
+    return [number for number, member in enumerate(group.roster) if member is not None]
+
+
+def knows(group: Group, number: int) -> bool:
+    return number < len(group.roster) and group.roster[number] is not None
+
+
+def member(group: Group, number: int) -> Member:
+    found = group.roster[number]
+    if found is None:
+        raise KeyError(number)
+    return found
+
+
+def everybody_joined(group: Group) -> bool:
+    """May the join phase end without waiting for anybody?"""
+    return all(entry is None or entry.joined for entry in group.roster)
+
+
+def join(group: Group, number: int, request: Member) -> tuple[Group, str]:
+    """A JoinGroup request. `request.owned` is what the member says it owns (eager members own nothing)."""
+    if number in group.fenced:
+        return group, FENCED_INSTANCE
+    if not _in_common(group, request.strategies, number, request.instance):
+        return group, INCONSISTENT
+    holder = holding(group, request.instance)
+    if holder not in (NOBODY, number):
+        return _take_over(group, holder, number, request)
+    known = group.roster[number] if knows(group, number) else None
+    entry = request._replace(joined=True, assigned=known.assigned if known else ())
+    return prepare(_with(group, number, entry)), PARKED
+
+
+def holding(group: Group, instance: str) -> int:
+    """Which member has this group.instance.id, if any."""
+    if instance:
+        for number, entry in enumerate(group.roster):
+            if entry is not None and entry.instance == instance:
+                return number
+    return NOBODY
+
+
+def _take_over(group: Group, holder: int, number: int, request: Member) -> tuple[Group, str]:
+    """A static member under a new member id: the old one is fenced. In a stable group whose vote would come
+    out the same nothing is rebalanced (updateStaticMemberThenRebalanceOrCompleteJoin)."""
+    old = member(group, holder)
+    entry = request._replace(joined=False, assigned=old.assigned)
+    group = _with(_with(group, holder, None), number, entry)
+    group = group._replace(
+        fenced=(*group.fenced, holder), leader=number if group.leader == holder else group.leader
+    )
+    if group.phase == STABLE and vote(group) == group.strategy:
+        return group, RETURNED
+    return prepare(_with(group, number, entry._replace(joined=True))), PARKED
+
+
+def prepare(group: Group) -> Group:
+    """Everybody has to join again."""
+    if group.phase == PREPARING:
+        return group
+    return group._replace(phase=PREPARING)
+
+
+def complete(group: Group) -> Group:
+    """The join phase ends: who has not joined is dropped (static members are not), a new generation begins,
+    the strategy is voted and the leader is the first that is there."""
+    roster = tuple(
+        None if entry is None or not (entry.joined or entry.instance) else entry._replace(joined=False)
+        for entry in group.roster
+    )
+    group = group._replace(roster=roster)
+    here = members(group)
+    if not here:
+        return group._replace(phase=EMPTY, generation=group.generation + 1, leader=NOBODY, strategy="")
+    leader = group.leader if group.leader in here else here[0]
+    return group._replace(
+        phase=COMPLETING, generation=group.generation + 1, strategy=vote(group), leader=leader
+    )
+
+
+def sync(
+    group: Group, number: int, generation: int, plan: Mapping[int, tuple[int, ...]] | None
+) -> tuple[Group, str]:
+    """A SyncGroup request; the leader's carries the plan and makes the group stable."""
+    answer = standing(group, number, generation)
+    if answer != OK:
+        return group, answer
+    if group.phase == PREPARING:
+        return group, REBALANCING
+    if group.phase == COMPLETING and number == group.leader and plan is not None:
+        roster = tuple(
+            entry and entry._replace(assigned=plan.get(other, ())) for other, entry in enumerate(group.roster)
+        )
+        return group._replace(phase=STABLE, roster=roster), OK
+    return group, OK if group.phase == STABLE else PARKED
+
+
+def heartbeat(group: Group, number: int, generation: int) -> str:
+    answer = standing(group, number, generation)
+    if answer == OK and group.phase == PREPARING:
+        return REBALANCING
+    return answer
+
+
+def standing(group: Group, number: int, generation: int) -> str:
+    """Is this still a member, and is it of this generation?"""
+    if number in group.fenced:
+        return FENCED_INSTANCE
+    if not knows(group, number):
+        return UNKNOWN_MEMBER
+    return OK if generation == group.generation else STALE_GENERATION
+
+
+def may_commit(group: Group, number: int, generation: int) -> str:
+    """Would an offset commit be taken (ClassicGroup.validateOffsetCommit)? Between the end of a join phase
+    and the leader's plan it is refused with a request to come back; while a join phase is open it is
+    taken, so that members may commit before they join. An empty group takes a commit without a generation,
+    which is how a standalone consumer commits."""
+    if group.phase == EMPTY and generation == NO_GENERATION:
+        return OK
+    answer = standing(group, number, generation)
+    if answer == OK and group.phase == COMPLETING:
+        return REBALANCING
+    return answer
+
+
+def remove(group: Group, number: int) -> Group:
+    """A member left, or its session is over: the others join again."""
+    if not knows(group, number):
+        return group
+    group = _with(group, number, None)
+    if group.leader == number:
+        group = group._replace(leader=NOBODY)
+    if not members(group):
+        return group._replace(phase=EMPTY, generation=group.generation + 1, strategy="")
+    return prepare(group)
+
+
+def vote(group: Group) -> str:
+    """Every member votes for the first of its strategies that all support; the most votes win, and of equals
+    the one that was voted for first (ClassicGroup.selectProtocol)."""
+    entries = [entry for entry in group.roster if entry is not None]
+    common = [
+        strategy
+        for strategy in entries[0].strategies
+        if all(strategy in entry.strategies for entry in entries)
+    ]
+    votes: dict[str, int] = {}
+    for entry in entries:
+        choice = next(strategy for strategy in entry.strategies if strategy in common)
+        votes[choice] = votes.get(choice, 0) + 1
+    return max(votes, key=lambda strategy: votes[strategy])
+
+
+def _in_common(group: Group, strategies: Iterable[str], number: int, instance: str) -> bool:
+    others = [
+        entry.strategies
+        for other, entry in enumerate(group.roster)
+        if entry is not None and other != number and not (instance and entry.instance == instance)
+    ]
+    return any(all(strategy in theirs for theirs in others) for strategy in strategies)
+
+
+def _with(group: Group, number: int, entry: Member | None) -> Group:
+    roster = group.roster
+    if number >= len(roster):
+        roster = (*roster, *(None,) * (number + 1 - len(roster)))
+    return group._replace(roster=(*roster[:number], entry, *roster[number + 1 :]))

@@ -1,0 +1,453 @@
+"""The coordinator on the clock: when its answers reach the members, for either protocol.
+
+`ClassicSide` and `EpochSide` stand between a `GroupRun` and the rules of group.py and group_epochs.py. Both
+know for each member when its next heartbeat is due and plan it only if it brings news.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from . import group as classic
+from . import group_epochs as epochs
+from .assignors import rebalance_protocol
+from .consumer import Consumer
+from .group_phases import BEAT_DRIFT
+from .group_plans import Seat, plan
+
+if TYPE_CHECKING:
+    from .group_timeline import GroupRun
+
+FENCED = "FencedInstanceIdException"
+INCONSISTENT = "InconsistentGroupProtocolException"
+UNRELEASED = "UnreleasedInstanceIdException"
+
+
+class Node:
+    """A consumer's process as the clock sees it."""
+
+    __slots__ = (
+        "alive",
+        "batch_at",
+        "batches",
+        "beat_base",
+        "beat_planned",
+        "commit_at",
+        "consumer",
+        "free_at",
+        "generation",
+        "instance",
+        "joining",
+        "keeps",
+        "last_poll",
+        "muted_until",
+        "name",
+        "number",
+        "out",
+        "owned",
+        "poll_planned",
+        "polled",
+        "slow_at",
+        "strategies",
+        "working",
+    )
+
+    def __init__(self, name: str, instance: str, strategies: tuple[str, ...], number: int) -> None:
+        self.name = name
+        self.instance = instance
+        self.strategies = strategies
+        self.number = number  # of the member it is now
+        self.alive = True
+        self.out = False  # the coordinator dropped it, or it left; it joins again with its next poll
+        self.joining = False
+        self.keeps = rebalance_protocol(strategies) == "cooperative"  # partitions are kept while it joins
+        self.generation = classic.NO_GENERATION  # or epoch
+        self.owned: tuple[int, ...] = ()
+        self.consumer: Consumer | None = None
+        self.free_at = 0  # when the application is in poll() again
+        self.last_poll = 0
+        self.slow_at = -1
+        self.beat_base = 0  # a heartbeat was sent then
+        self.beat_planned = -1
+        self.muted_until = 0  # no heartbeat is sent before
+        self.poll_planned = False
+        self.commit_at = 0
+        self.working = False
+        self.batch_at = 0
+        self.batches = 0
+        self.polled = 0
+
+
+def next_beat(node: Node, now: int, interval: int) -> int:
+    after = max(now, node.muted_until)
+    interval += BEAT_DRIFT
+    return node.beat_base + ((after - node.beat_base) // interval + 1) * interval
+
+
+def last_beat(node: Node, now: int, interval: int) -> int:
+    interval += BEAT_DRIFT
+    return node.beat_base + max(0, now - node.beat_base) // interval * interval
+
+
+class _Side:
+    """What both protocols have in common: heartbeats and sessions."""
+
+    def __init__(self, run: GroupRun) -> None:
+        self.run = run
+        self.clock = run.clock
+        self.trip = run.phase.round_trip
+
+    def seats(self, numbers: list[int], owned: dict[int, tuple[int, ...]]) -> list[Seat]:
+        """Members as an assignor sorts them: static ones by their instance, others by a random id."""
+        order = self.run.phase.order
+        named = [(self.run.by_number[number], number) for number in numbers]
+        if all(node.instance for node, _ in named):
+            named.sort(key=lambda pair: pair[0].instance)
+        elif order == 1:
+            named.reverse()
+        elif order == 2 and len(named) > 1:
+            named.insert(len(named) // 2, named.pop())
+        elif order == 3:
+            named.sort(key=lambda pair: (pair[1] * 5 + 3) % 7)
+        return [Seat(number, owned.get(number, ())) for _, number in named]
+
+    def plan_beat(self, node: Node) -> None:
+        at = next_beat(node, self.clock.now, self.run.setup.heartbeat_ms)
+        if node.beat_planned != at:
+            node.beat_planned = at
+            self.clock.at(at + self.trip // 2, self._beat, node, at)
+
+    def _beat(self, node: Node, at: int) -> None:
+        if not node.alive or node.out or node.beat_planned != at:
+            return
+        node.beat_planned = -1
+        if node.muted_until > at:
+            self.plan_beat(node)
+            return
+        self.run.requests += 1
+        node.beat_base = at
+        self.beat(node)
+
+    def beat(self, node: Node) -> None:
+        raise NotImplementedError
+
+    def expire(self, number: int) -> None:
+        raise NotImplementedError
+
+    def silent(self, node: Node) -> None:
+        """No heartbeat comes any more."""
+        if not node.out:
+            last = last_beat(node, self.clock.now, self.run.setup.heartbeat_ms)
+            self.clock.at(last + self.run.setup.session_ms, self.expire, node.number)
+
+    def mute(self, node: Node, until: int) -> None:
+        """Heartbeats fail to come until then: if that outlasts the session the member is dropped."""
+        interval = self.run.setup.heartbeat_ms
+        ends = last_beat(node, self.clock.now, interval) + self.run.setup.session_ms
+        node.muted_until = until
+        if next_beat(node, self.clock.now, interval) > ends:
+            self.clock.at(ends, self.expire, node.number)
+        if node.beat_planned >= 0:
+            self.plan_beat(node)
+
+    def drop(self, node: Node) -> None:
+        """The member learns that it is out."""
+        node.out = True
+        self.run.in_poll(node, self.run.rejoin)
+
+
+class ClassicSide(_Side):
+    def __init__(self, run: GroupRun) -> None:
+        super().__init__(run)
+        self.group = classic.Group()
+        self.prepared = 0  # counts the join phases
+        self.holds_until = 0  # group.initial.rebalance.delay.ms is not over
+        self.came = False  # somebody joined since
+
+    # -- requests of members -------------------------------------------------------------------------------
+
+    def join(self, node: Node) -> None:
+        if not node.alive or node.joining:
+            return
+        if not node.keeps:
+            self.run.give_up(node, node.owned, "revoked")
+        node.joining = True
+        # Work done inside the listener keeps the join waiting.
+        self.clock.at(max(node.free_at, self.clock.now) + self.trip // 2, self._arrive, node)
+
+    def _arrive(self, node: Node) -> None:
+        if not node.alive:
+            return
+        self.run.requests += 1
+        before = self.group.phase
+        node.beat_base = self.clock.now
+        request = classic.Member(
+            node.strategies, node.instance, owned=node.owned, owned_generation=node.generation
+        )
+        holder = classic.holding(self.group, node.instance)
+        self.group, answer = classic.join(self.group, node.number, request)
+        if answer == classic.INCONSISTENT:
+            self.run.stop(node, INCONSISTENT)
+        elif answer == classic.FENCED_INSTANCE:
+            self.run.stop(node, FENCED)
+        else:
+            old = self.run.by_number.get(holder)
+            if old is not None and old is not node and old.alive:
+                self.plan_beat(old)
+            if answer == classic.RETURNED:
+                self.clock.after(self.trip, self._deliver, node, self.group.generation)
+                return
+            self.came = True
+            self._prepared(before)
+
+    def leave(self, node: Node) -> None:
+        """A dynamic member says so; a static one falls silent and is waited for (KIP-345)."""
+        node.joining = False
+        if node.instance and classic.knows(self.group, node.number):
+            self.silent(node)
+        elif not node.out:
+            node.out = True
+            self.clock.after(self.trip // 2, self.expire, node.number)
+
+    def too_slow(self, node: Node) -> None:
+        """The heartbeat thread found max.poll.interval.ms over: it leaves, or stops its heartbeats."""
+        if node.instance:
+            self.silent(node)
+            node.out = True
+            return
+        node.out = True
+        node.joining = False
+        self.run.requests += 1
+        self.expire(node.number)
+
+    def may_commit(self, node: Node) -> str:
+        generation = classic.NO_GENERATION if node.out else node.generation
+        # The client itself refuses to commit once it has lost its generation: it is a member of nothing.
+        return classic.UNKNOWN_MEMBER if node.out else classic.may_commit(self.group, node.number, generation)
+
+    def grow(self) -> None:
+        """Only the leader compares its metadata with what it assigned (ConsumerCoordinator)."""
+        leader = self.run.by_number.get(self.group.leader)
+        if leader is not None:
+            age = int(self.run.setup.metadata_max_age_ms * self.run.phase.age)
+            self.clock.after(age, self.run._in_poll, leader, self.join)
+
+    # -- the coordinator -----------------------------------------------------------------------------------
+
+    def expire(self, number: int) -> None:
+        """A session is over, or a member left."""
+        if classic.knows(self.group, number):
+            node = self.run.by_number[number]
+            before = self.group.phase
+            self.group = classic.remove(self.group, number)
+            if node.alive and not node.out:
+                self.plan_beat(node)
+            self._prepared(before)
+
+    def _prepared(self, before: str) -> None:
+        setup = self.run.setup
+        if self.group.phase != classic.PREPARING:
+            return
+        if before != classic.PREPARING:
+            self.prepared += 1
+            self.clock.after(setup.max_poll_interval_ms, self._timeout, self.prepared)
+            for number in classic.members(self.group):
+                node = self.run.by_number[number]
+                if node.alive and not node.joining and not node.out:
+                    self.plan_beat(node)
+            if before == classic.EMPTY and setup.initial_delay_ms:
+                self.holds_until = self.clock.now + setup.max_poll_interval_ms
+                self.came = False
+                self.clock.after(setup.initial_delay_ms, self._delayed, self.prepared)
+        self._maybe_complete()
+
+    def _delayed(self, prepared: int) -> None:
+        """The first join phase of a group is held open, again as long as somebody came meanwhile."""
+        if prepared == self.prepared and self.group.phase == classic.PREPARING:
+            left = self.holds_until - self.clock.now
+            if self.came and left > 0:
+                self.came = False
+                self.clock.after(min(self.run.setup.initial_delay_ms, left), self._delayed, prepared)
+                return
+            self.holds_until = 0
+            self._maybe_complete()
+
+    def _timeout(self, prepared: int) -> None:
+        if prepared == self.prepared and self.group.phase == classic.PREPARING:
+            self._complete()
+
+    def _maybe_complete(self) -> None:
+        held = self.holds_until > self.clock.now
+        if not held and self.group.phase == classic.PREPARING and classic.everybody_joined(self.group):
+            self._complete()
+
+    def _complete(self) -> None:
+        before = classic.members(self.group)
+        self.group = classic.complete(self.group)
+        for number in before:
+            node = self.run.by_number[number]
+            if not classic.knows(self.group, number) and node.alive and not node.out:
+                self.plan_beat(node)
+        if self.group.phase == classic.COMPLETING:
+            self.clock.after(self.trip, self._sync, self.group.generation)
+
+    def _sync(self, generation: int) -> None:
+        """The leader has its answer, computes the plan and sends it."""
+        group = self.group
+        if group.generation != generation or group.phase != classic.COMPLETING:
+            return
+        if not self.run.by_number[group.leader].alive:
+            return
+        numbers = classic.members(group)
+        eager = group.strategy != "cooperative-sticky"
+        owned = {
+            n: classic.member(group, n).assigned if eager else classic.member(group, n).owned for n in numbers
+        }
+        wanted = plan(group.strategy, self.seats(numbers, owned), self.run.topics)
+        self.group, _ = classic.sync(group, group.leader, generation, wanted)
+        for number in numbers:
+            self.run.requests += 2
+            node = self.run.by_number[number]
+            if node.joining:
+                self.clock.after(self.trip, self._deliver, node, generation)
+
+    def _deliver(self, node: Node, generation: int) -> None:
+        if node.alive and node.joining and classic.knows(self.group, node.number):
+            node.generation = generation
+            self.run.in_poll(node, self._assigned)
+
+    def _assigned(self, node: Node) -> None:
+        if not node.joining or not classic.knows(self.group, node.number):
+            return
+        node.joining = False
+        node.beat_base = self.clock.now
+        wanted = classic.member(self.group, node.number).assigned
+        gone = tuple(partition for partition in node.owned if partition not in wanted)
+        self.run.give_up(node, gone, "revoked")
+        self.run.take(node, tuple(partition for partition in wanted if partition not in node.owned))
+        if not node.alive:
+            return
+        if gone and node.keeps:
+            self.run.in_poll(node, self.join)
+        elif classic.heartbeat(self.group, node.number, node.generation) != classic.OK:
+            self.plan_beat(node)
+
+    def beat(self, node: Node) -> None:
+        if node.joining:
+            return
+        answer = classic.heartbeat(self.group, node.number, node.generation)
+        if answer == classic.REBALANCING:
+            self.run.in_poll(node, self.join)
+        elif answer == classic.FENCED_INSTANCE:
+            self.run.stop(node, FENCED)
+        elif answer != classic.OK:
+            self.drop(node)
+
+
+class EpochSide(_Side):
+    def __init__(self, run: GroupRun) -> None:
+        super().__init__(run)
+        self.group = epochs.EpochGroup(partitions=run.partitions)
+
+    def assign(self, group: epochs.EpochGroup) -> epochs.Target:
+        numbers = epochs.members(group)
+        owned = {n: group.target[n] if n < len(group.target) else () for n in numbers}
+        return plan(self.run.setup.strategies[0], self.seats(numbers, owned), self.run.topics)
+
+    # -- requests of members -------------------------------------------------------------------------------
+
+    def join(self, node: Node) -> None:
+        if node.alive and not node.joining:
+            node.joining = True
+            node.keeps = True
+            self.clock.after(self.trip // 2, self._arrive, node)
+
+    def _arrive(self, node: Node) -> None:
+        if not node.alive:
+            return
+        self.run.requests += 1
+        self.group, answer = epochs.join(self.group, node.number, node.instance, self.assign)
+        node.joining = False
+        if answer != classic.OK:
+            self.run.stop(node, UNRELEASED)
+            return
+        node.beat_base = self.clock.now
+        self._told(node)
+        self._ripple()
+
+    def leave(self, node: Node) -> None:
+        if not node.out and epochs.knows(self.group, node.number):
+            node.out = True
+            self.clock.after(self.trip // 2, self._left, node)
+
+    def _left(self, node: Node) -> None:
+        if epochs.knows(self.group, node.number):
+            self.group = epochs.leave(self.group, node.number, self.assign)
+            if epochs.knows(self.group, node.number):
+                self.clock.after(self.run.setup.session_ms, self.expire, node.number)
+            self._ripple()
+
+    def too_slow(self, node: Node) -> None:
+        node.out = True
+        node.joining = False
+        self.run.requests += 1
+        self._left(node)
+
+    def may_commit(self, node: Node) -> str:
+        """Out of the group the client commits without an epoch, which an empty group takes."""
+        epoch = classic.NO_GENERATION if node.out else node.generation
+        return epochs.may_commit(self.group, node.number, epoch)
+
+    def grow(self) -> None:
+        self.group = epochs.grow(self.group, self.run.partitions, self.assign)
+        self._ripple()
+
+    # -- the coordinator -----------------------------------------------------------------------------------
+
+    def expire(self, number: int) -> None:
+        if epochs.knows(self.group, number):
+            self.group = epochs.remove(self.group, number, self.assign)
+            node = self.run.by_number[number]
+            if node.alive and not node.out:
+                self.plan_beat(node)
+            self._ripple()
+
+    def _ripple(self) -> None:
+        """Whoever would be told something new by its next heartbeat gets it planned."""
+        for number in epochs.expecting(self.group):
+            node = self.run.by_number[number]
+            if node.alive and not node.out:
+                self.plan_beat(node)
+
+    def beat(self, node: Node) -> None:
+        if not epochs.knows(self.group, node.number):
+            self.drop(node)
+            return
+        before = self.group
+        self.group, _ = epochs.heartbeat(self.group, node.number, node.owned)
+        if self.group is not before:
+            self._told(node)
+            self._ripple()
+
+    def _told(self, node: Node) -> None:
+        node.generation = epochs.member(self.group, node.number).epoch
+        self.clock.after(self.trip // 2, self.run._in_poll, node, self._reconciled)
+
+    def _reconciled(self, node: Node) -> None:
+        """The member does as it was told: it gives up first, says so at once, and takes what it was given."""
+        if node.out or not epochs.knows(self.group, node.number):
+            return
+        wanted = epochs.member(self.group, node.number).assigned
+        gone = tuple(partition for partition in node.owned if partition not in wanted)
+        self.run.give_up(node, gone, "revoked")
+        new = tuple(partition for partition in wanted if partition not in node.owned)
+        if new:
+            self.run.take(node, new)
+        if gone and node.alive:
+            node.beat_base = max(node.free_at, self.clock.now)
+            self.clock.at(node.beat_base + self.trip // 2, self._acknowledged, node)
+
+    def _acknowledged(self, node: Node) -> None:
+        if node.alive and not node.out:
+            self.run.requests += 1
+            self.beat(node)

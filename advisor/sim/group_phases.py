@@ -1,0 +1,80 @@
+"""A group on a clock: its settings as times, and the ranges of what no setting says.
+
+What a schedule leaves open (where in its heartbeat interval a member dies, how its random member id sorts)
+is known within ranges only. A `Phase` is one choice of them all, `GRID` the fixed list of choices: no choice
+depends on the schedule. Times are milliseconds.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from .consumer import EARLIEST, Reading
+
+# One request and its answer, with what client and broker do about it. Rebalances among idle members took 80
+# to 90 ms from the last join to the new assignment on the recorded clusters: a join, a sync and a callback.
+ROUND_TRIP = (10, 25, 40)
+# From the start of a client's process to its first join; and of a consumer in a process that runs. The
+# recorded restarts took 1 to 3 s until the assignment.
+BOOT = (900, 1_500, 2_600)
+OPEN = (50, 150, 300)
+# The heartbeat thread looks at the poll timer at least this often (AbstractCoordinator.HeartbeatThread waits
+# retry.backoff.ms).
+POLL_TIMER = (10, 60, 110)
+# A heartbeat goes out when the interval since the last one is over and its thread has woken up, so every
+# one is a little later than the clock: after a kill the survivors' heartbeats therefore come just after the
+# end of the dead member's session, not just before (reassignment took 0.88 to 0.98 of it in 8 kills).
+BEAT_DRIFT = 3
+# How long an empty poll of an application takes before it calls poll() again, and the pause of a loop that
+# has nothing to do between two polls.
+LOOP = 1
+
+
+class Phase(NamedTuple):
+    beat: float = 0.5  # where in its heartbeat interval a member is when a fault hits
+    age: float = 0.5  # where in metadata.max.age.ms the group's leader is when partitions are added
+    round_trip: int = ROUND_TRIP[1]
+    boot: int = BOOT[1]
+    open: int = OPEN[1]
+    timer: int = POLL_TIMER[1]
+    # Member ids are random: they sort by the order of joining (0), against it (1), with the newest in the
+    # middle (2), or in no order at all (3).
+    order: int = 0
+    late: bool = False  # an auto-commit of the consumer protocol carries what its poll returns
+
+
+GRID: tuple[Phase, ...] = tuple(
+    Phase(
+        beat=(0.02, 0.3, 0.5, 0.7, 0.98)[(place + shift) % 5],
+        age=(0.03, 0.3, 0.5, 0.7, 0.97)[place],
+        round_trip=ROUND_TRIP[(place + shift) % 3],
+        boot=BOOT[(place + 2 * shift) % 3],
+        open=OPEN[(place + shift) % 3],
+        timer=POLL_TIMER[place % 3],
+        order=shift,
+        late=place % 2 == 1,
+    )
+    for shift in range(4)
+    for place in range(5)
+)
+
+
+class GroupSetup(NamedTuple):
+    """One group: what its members and its brokers are set to."""
+
+    protocol: str = "classic"
+    strategies: tuple[str, ...] = ("range", "cooperative-sticky")
+    partitions: int = 1
+    topics: tuple[int, ...] = ()  # partitions of each topic, if there are several
+    session_ms: int = 45_000
+    heartbeat_ms: int = 3_000
+    max_poll_interval_ms: int = 300_000
+    initial_delay_ms: int = 3_000
+    metadata_max_age_ms: int = 300_000
+    request_timeout_ms: int = 30_000
+    reset: str = EARLIEST
+    reset_duration_ms: int = 0  # of by_duration
+    reading: Reading = Reading()
+    auto_commit_interval_ms: int = 5_000
+    process_ms: float = 0  # per record
+    listener_ms: int = 0  # work done inside the rebalance listener, on a revocation

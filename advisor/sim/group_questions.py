@@ -1,0 +1,231 @@
+"""What is asked of a small group: is every record processed, is any processed twice.
+
+Each question explores every run of group_model.py within its bounds; a run that breaks the guarantee comes
+as plain data, with the group, its members and the committed offsets after each event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from . import group as classic
+from .consumer import AUTO, NOT_OWNED, WITH_OUTPUT, owned
+from .group_model import ENDS, FAULTS, Effects, Event, GroupPolicy, State, enabled, initial, step
+from .search import STATES_MAX, explore
+
+BOUNDS = (
+    "2 members, 2 partitions, 3 records, batches of at most 2, "
+    "2 rebalances and one return, join + sync atomic"
+)
+Predicate = Callable[[State], str | None]
+Seen = Callable[[Event, Effects, State], bool]
+
+
+class Answer(NamedTuple):
+    """`verdict` holds, broken or unknown; `trace` as in the report."""
+
+    verdict: str
+    reason: str
+    trace: tuple[dict[str, Any], ...]
+    faults: dict[str, int]
+    states: int
+    witnesses: tuple[str, ...] = ()
+
+
+def every_record_processed(policy: GroupPolicy, faults: Mapping[str, int]) -> Answer:
+    """Does a committed offset pass a record that nobody processed and nobody will?"""
+    return _ask(skipped, policy, faults)
+
+
+def processed_once(policy: GroupPolicy, faults: Mapping[str, int]) -> Answer:
+    """Is a record processed again after a rebalance or a crash?"""
+    return _ask(twice, policy, faults)
+
+
+def skipped(state: State) -> str | None:
+    """Broken in words: a record below the committed offset was not processed, nobody has it in hand and
+    nobody who owns the partition has yet to read it."""
+    for partition, end in enumerate(ENDS):
+        for offset in range(min(end, state.committed[partition])):
+            if not state.times[partition][offset] and not _to_come(state, partition, offset):
+                return (
+                    f"p{partition}:{offset} was never processed, and the committed offset "
+                    f"{state.committed[partition]} is past it"
+                )
+    return None
+
+
+def _to_come(state: State, partition: int, offset: int) -> bool:
+    for one in state.processes:
+        if one is None:
+            continue
+        position = one.consumer.positions[partition]
+        if position != NOT_OWNED and position <= offset:
+            return True
+        spans = (*one.consumer.hand, *one.pending)
+        if any(span.partition == partition and span.first <= offset < span.end for span in spans):
+            return True
+    return False
+
+
+def twice(state: State) -> str | None:
+    for partition, row in enumerate(state.times):
+        for offset, times in enumerate(row):
+            if times > 1:
+                return f"p{partition}:{offset} was processed twice"
+    return None
+
+
+def _ask(broken: Predicate, policy: GroupPolicy, faults: Mapping[str, int]) -> Answer:
+    policy = policy.searched
+    budget = {name: faults.get(name, 0) for name in FAULTS}
+    start = initial(policy, budget)
+    expected = witnesses(policy, budget)
+    found = explore(
+        start, lambda state: successors(policy, state), broken, states_max=STATES_MAX, witnesses=expected
+    )
+    seen = tuple(name for name in expected if name in found.witnessed)
+    if found.run is not None and found.reason is not None:
+        names = [event.name for event in found.run]
+        spent = {
+            "member_crash": names.count("member_crash"),
+            "rebalance": names.count("leave") + names.count("drop"),
+        }
+        trace = trace_of(policy, start, found.run)
+        return Answer(
+            "broken", found.reason, trace, {k: n for k, n in spent.items() if n}, found.states, seen
+        )
+    missing = [name for name in expected if name not in found.witnessed]
+    if found.stopped or missing:
+        why = f"never seen: {'; '.join(missing)}" if missing else f"stopped at {found.stopped}"
+        return Answer("unknown", f"{why} within {BOUNDS}", (), {}, found.states, seen)
+    return Answer("holds", "", (), {}, found.states, seen)
+
+
+def successors(policy: GroupPolicy, state: State) -> Iterable[tuple[Event, Effects, State]]:
+    for event in enabled(policy, state):
+        after, effects = step(policy, state, event)
+        yield event, effects, after
+
+
+def witnesses(policy: GroupPolicy, budget: Mapping[str, int]) -> dict[str, Seen]:
+    """What must be reachable before Holds means anything."""
+    seen: dict[str, Seen] = {
+        "a record is processed": _effect("processed"),
+        "a commit is taken": _effect("committed"),
+    }
+    if budget["member_crash"]:
+        seen["a member dies"] = lambda event, effects, state: event.name == "member_crash"
+        seen["its partition is taken over"] = lambda event, effects, state: (
+            event.name == "expire" and any(" owns " in effect for effect in effects)
+        )
+    if budget["rebalance"]:
+        seen["a member is dropped while it works"] = lambda event, effects, state: event.name == "drop"
+        seen["a member comes back"] = lambda event, effects, state: event.name == "return"
+        if policy.reading.commits != AUTO:
+            seen["a late commit is fenced"] = _effect("fenced")
+    if policy.reading.commits != WITH_OUTPUT and any(budget.values()) and not policy.reading.workers:
+        seen["every partition is read to its end"] = lambda event, effects, state: state.committed == ENDS
+    return seen
+
+
+def _effect(name: str) -> Seen:
+    return lambda event, effects, state: any(effect.startswith(name) for effect in effects)
+
+
+def replay(policy: GroupPolicy, start: State, run: Iterable[Event]) -> list[tuple[Event, Effects, State]]:
+    """The run again, event by event; ValueError if one is not enabled where it stands."""
+    states = []
+    state = start
+    for event in run:
+        if event not in tuple(enabled(policy, state)):
+            raise ValueError(f"{event.text()} cannot happen here")
+        state, effects = step(policy, state, event)
+        states.append((event, effects, state))
+    return states
+
+
+def trace_of(policy: GroupPolicy, start: State, run: Iterable[Event]) -> tuple[dict[str, Any], ...]:
+    return tuple(
+        {
+            "step": number,
+            "event": _plain(event),
+            "effects": list(effects),
+            "state": state_of(state),
+        }
+        for number, (event, effects, state) in enumerate(replay(policy, start, run), start=1)
+    )
+
+
+def _plain(event: Event) -> dict[str, Any]:
+    plain: dict[str, Any] = {"name": event.name, "text": event.text(), "member": f"m{event.member}"}
+    fault = {"member_crash": "member_crash", "leave": "rebalance", "drop": "rebalance"}.get(event.name)
+    if fault:
+        plain["fault"] = fault
+    return plain
+
+
+def state_of(state: State) -> dict[str, Any]:
+    """The state in the words of the report."""
+    group = state.group
+    generation = group.generation if isinstance(group, classic.Group) else group.epoch
+    return {
+        "generation": generation,
+        "committed": {f"p{partition}": offset for partition, offset in enumerate(state.committed)},
+        "members": [
+            {
+                "id": f"m{number}",
+                "alive": one is not None,
+                "generation": None if one is None else one.generation,
+                "positions": {}
+                if one is None
+                else {f"p{p}": one.consumer.positions[p] for p in owned(one.consumer)},
+                "in_hand": []
+                if one is None
+                else [
+                    f"p{span.partition}:{offset}"
+                    for span in one.consumer.hand
+                    for offset in range(span.first, span.end)
+                ],
+            }
+            for number, one in enumerate(state.processes)
+        ],
+        "processed": {
+            f"p{partition}:{offset}": times
+            for partition, row in enumerate(state.times)
+            for offset, times in enumerate(row)
+            if times
+        },
+    }
+
+
+def table(trace: Iterable[Mapping[str, Any]]) -> list[str]:
+    """The run as aligned lines, one a step."""
+    rows = [cells(one) for one in trace]
+    widths = [max((len(row[column]) for row in rows), default=0) for column in range(5)]
+    return [
+        (
+            "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True) if width)
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def cells(one: Mapping[str, Any]) -> tuple[str, str, str, str, str]:
+    state = one["state"]
+    committed = " ".join(f"{partition}={offset}" for partition, offset in state["committed"].items())
+    people = " ".join(_person(member) for member in state["members"])
+    return (
+        str(one["step"]),
+        one["event"]["text"],
+        f"gen={state['generation']} committed {committed}",
+        people,
+        ", ".join(one["effects"]),
+    )
+
+
+def _person(member: Mapping[str, Any]) -> str:
+    mark = "" if member["alive"] else "!"
+    places = ",".join(f"{partition}@{offset}" for partition, offset in member["positions"].items())
+    return f"{member['id']}{mark}:[{places or '-'}|{' '.join(member['in_hand'])}]"

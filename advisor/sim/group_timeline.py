@@ -1,0 +1,384 @@
+"""A group on a virtual clock: members that poll, process, stall, die and come back; who owns what, and when.
+
+The rules are those of the search: group.py and group_epochs.py answer every request, consumer.py says what a
+poll returns and a commit carries. Here they get durations: heartbeats, sessions, poll intervals, metadata
+ages. `GroupRun` is one schedule under one `Phase`; run it over `GRID` for the set of outcomes.
+
+A heartbeat that says nothing new is not simulated: when something is to be said, the time of a member's next
+heartbeat is computed, and when a member dies, that of its last. So an idle hour costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from . import consumer as reading
+from .consumer import AFTER, AUTO, BEFORE, NEVER, NOT_OWNED, Consumer
+from .group import OK
+from .group_clocked import ClassicSide, EpochSide, Node
+from .group_phases import LOOP, GroupSetup, Phase
+from .timeline_clock import Clock
+
+COMMIT_FAILED = "CommitFailedException"
+REBALANCE_IN_PROGRESS = "RebalanceInProgressException"
+
+
+class Happened(NamedTuple):
+    """An entry of the history: `what` is assigned, revoked, lost, left-slow, commit-failed, skipped or an
+    exception's name."""
+
+    time: int
+    what: str
+    node: str
+    partitions: tuple[int, ...] = ()
+
+
+class GroupRun:
+    def __init__(self, setup: GroupSetup, phase: Phase, records: bool = True) -> None:
+        self.setup = setup
+        self.phase = phase
+        self.clock = Clock()
+        self.reads = records  # without records only ownership is followed
+        self.nodes: list[Node] = []
+        self.by_number: dict[int, Node] = {}
+        self.history: list[Happened] = []
+        self.topics = setup.topics or (setup.partitions,)
+        self.partitions = sum(self.topics)
+        self.log_start = [0] * self.partitions
+        self.ends = [0] * self.partitions
+        self.stamps: list[list[int]] = [[] for _ in range(self.partitions)]
+        self.committed: tuple[int, ...] = (NEVER,) * self.partitions
+        self.times: list[dict[int, int]] = [{} for _ in range(self.partitions)]
+        self.before_record: tuple[int, int] | None = None  # (partition, offset) at which a process halts
+        self.requests = 0
+        side = ClassicSide if setup.protocol == "classic" else EpochSide
+        self.side: ClassicSide | EpochSide = side(self)
+
+    # -- the schedule --------------------------------------------------------------------------------------
+
+    def wait(self, delay: float) -> None:
+        self.clock.run(self.clock.now + int(delay), lambda: False)
+
+    def until(self, condition: Callable[[], bool], timeout: int = 600_000) -> bool:
+        self.clock.run(self.clock.now + timeout, condition)
+        return condition()
+
+    def start(
+        self, name: str, instance: str = "", strategies: tuple[str, ...] | None = None, delay: int = 0
+    ) -> Node:
+        """A consumer subscribes; it joins after `delay`."""
+        node = Node(name, instance, strategies or self.setup.strategies, self._number())
+        self.nodes.append(node)
+        self.by_number[node.number] = node
+        if self.reads:
+            node.consumer = Consumer((NOT_OWNED,) * self.partitions)
+        self.clock.after(delay + self.phase.round_trip, self.side.join, node)
+        return node
+
+    def kill(self, node: Node) -> None:
+        """kill -9: what it had in hand is gone, the coordinator learns it when the session is over."""
+        self._count_partly(node)
+        node.alive = False
+        self.side.silent(node)
+
+    def close(self, node: Node) -> None:
+        """consumer.close(): partitions are revoked, auto-commit commits, a dynamic member leaves."""
+        self.give_up(node, node.owned, "revoked")
+        node.alive = False
+        self.side.leave(node)
+
+    def stall(self, node: Node, duration: int) -> None:
+        """The application is busy that much longer than its records take."""
+        self.occupy(node, max(node.free_at, self.clock.now) + duration)
+
+    def pause(self, node: Node, duration: int) -> None:
+        """The whole process stands still, heartbeats and all (a collection, a frozen host)."""
+        self.stall(node, duration)
+        self.side.mute(node, self.clock.now + duration)
+
+    def to_beat(self, node: Node) -> None:
+        """Wait until the member is at the phase's place in its heartbeat interval."""
+        interval = self.setup.heartbeat_ms
+        gone = (self.clock.now - node.beat_base) % interval
+        self.wait((int(self.phase.beat * interval) - gone) % interval)
+
+    def grow(self, partitions: int) -> None:
+        """Partitions are added to the (last) topic."""
+        added = partitions - self.partitions
+        self.partitions = partitions
+        self.topics = (*self.topics[:-1], self.topics[-1] + added)
+        self.log_start += [0] * added
+        self.ends += [0] * added
+        self.stamps += [[] for _ in range(added)]
+        self.times += [{} for _ in range(added)]
+        self.committed += (NEVER,) * added
+        for node in self.nodes:
+            if node.consumer is not None:
+                positions = node.consumer.positions + (NOT_OWNED,) * added
+                node.consumer = node.consumer._replace(positions=positions)
+        self.side.grow()
+
+    def produce(self, partition: int, records: int = 1) -> None:
+        self.ends[partition] += records
+        self.stamps[partition] += [self.clock.now] * records
+        for node in self.nodes:
+            if node.alive and partition in node.owned:
+                self._wake(node)
+
+    def stream(self, records: int, per_second: float, partitions: Iterable[int], delay: float = 0) -> None:
+        """Records at an even rate, round robin."""
+        turn = list(partitions)
+        for number in range(records):
+            at = self.clock.now + int(delay + number * 1000 / per_second)
+            self.clock.at(at, self.produce, turn[number % len(turn)])
+
+    # -- what was seen -------------------------------------------------------------------------------------
+
+    def owned_by(self, nodes: Iterable[Node]) -> int:
+        return sum(len(node.owned) for node in nodes if node.alive)
+
+    def never_processed(self) -> int:
+        return sum(end - len(times) for end, times in zip(self.ends, self.times, strict=True))
+
+    def processed_twice(self) -> int:
+        return sum(count > 1 for times in self.times for count in times.values())
+
+    def errors(self, name: str = "") -> list[str]:
+        return [
+            entry.what
+            for entry in self.history
+            if entry.what.endswith("Exception") and name in ("", entry.node)
+        ]
+
+    def note(self, node: Node, what: str, partitions: tuple[int, ...] = ()) -> None:
+        self.history.append(Happened(self.clock.now, what, node.name, partitions))
+
+    # -- the application's thread --------------------------------------------------------------------------
+
+    def in_poll(self, node: Node, action: Callable[[Node], None]) -> None:
+        """Callbacks and joins happen inside poll(): at once if the application is there, else when it is."""
+        if node.free_at <= self.clock.now:
+            action(node)
+        else:
+            self.clock.at(node.free_at, self._in_poll, node, action)
+
+    def _in_poll(self, node: Node, action: Callable[[Node], None]) -> None:
+        if node.alive:
+            self.in_poll(node, action)
+
+    def occupy(self, node: Node, until: int) -> None:
+        """The application will not call poll() before that; if that is too long the client leaves."""
+        if node.free_at <= self.clock.now:
+            node.last_poll = self.clock.now
+        node.free_at = until
+        limit = node.last_poll + self.setup.max_poll_interval_ms
+        if until > limit and node.slow_at != limit:
+            node.slow_at = limit
+            self.clock.at(limit + self.phase.timer, self._too_slow, node, limit)
+
+    def _too_slow(self, node: Node, limit: int) -> None:
+        still = node.last_poll + self.setup.max_poll_interval_ms == limit and node.free_at > limit
+        if still and node.alive and not node.out:
+            self.note(node, "left-slow", node.owned)
+            self.side.too_slow(node)
+            self.clock.at(node.free_at, self._in_poll, node, self.rejoin)
+
+    def rejoin(self, node: Node) -> None:
+        """A member that finds itself out: what it owned is lost, it joins again under a new id."""
+        if not node.out:
+            return
+        self.give_up(node, node.owned, "lost")
+        node.out = False
+        node.number = self._number()
+        self.by_number[node.number] = node
+        self.side.join(node)
+
+    def stop(self, node: Node, error: str) -> None:
+        """An exception that a consumer does not survive; it is closed."""
+        self.note(node, error)
+        owned, node.owned = node.owned, ()
+        if owned:
+            self.note(node, "revoked", owned)
+        node.alive = False
+        self.side.leave(node)
+
+    def _number(self) -> int:
+        return len(self.by_number)
+
+    # -- partitions come and go ----------------------------------------------------------------------------
+
+    def give_up(self, node: Node, partitions: tuple[int, ...], how: str) -> None:
+        if not partitions:
+            return
+        if self.reads and node.consumer is not None:
+            policy = self.setup.reading
+            if how == "revoked" and (policy.commits == AUTO or policy.commits_on_revoke):
+                self.commit(node, reading.consumed(node.consumer), closing=True)
+            node.consumer = reading.revoke(node.consumer, partitions, forget=not policy.workers)
+        node.owned = tuple(partition for partition in node.owned if partition not in partitions)
+        self.note(node, how, partitions)
+        if how == "revoked" and self.setup.listener_ms:
+            self.occupy(node, self.clock.now + self.setup.listener_ms)
+
+    def take(self, node: Node, partitions: tuple[int, ...]) -> None:
+        """Partitions are assigned: the application sees them in its next poll."""
+        node.owned = tuple(sorted((*node.owned, *partitions)))
+        self.note(node, "assigned", partitions)
+        if self.reads and partitions:
+            self._position(node, partitions)
+
+    def _position(self, node: Node, partitions: Iterable[int]) -> None:
+        if node.consumer is None or not node.alive:
+            return
+        starts: dict[int, int] = {}
+        for partition in partitions:
+            if partition not in node.owned:
+                continue
+            found = reading.start(
+                self.setup.reset,
+                self.committed[partition],
+                self.log_start[partition],
+                self.ends[partition],
+                self._young(partition),
+            )
+            if isinstance(found, str):
+                self.stop(node, found)
+                return
+            if found is None:
+                self.clock.after(self.setup.request_timeout_ms, self._position, node, (partition,))
+            else:
+                starts[partition] = found
+        node.consumer = reading.assign(node.consumer, starts)
+        self._wake(node)
+
+    def _young(self, partition: int) -> int | None:
+        """The first record that by_duration accepts."""
+        oldest = self.clock.now - self.setup.reset_duration_ms
+        for place, stamp in enumerate(self.stamps[partition]):
+            if stamp >= oldest and place >= self.log_start[partition]:
+                return place
+        return None
+
+    # -- poll, process, commit -----------------------------------------------------------------------------
+
+    def _wake(self, node: Node) -> None:
+        if not node.poll_planned:
+            node.poll_planned = True
+            self.clock.at(max(node.free_at, self.clock.now + LOOP), self._poll, node)
+
+    def _poll(self, node: Node) -> None:
+        if node.free_at > self.clock.now:
+            self.clock.at(node.free_at, self._poll, node)
+            return
+        node.poll_planned = False
+        if not node.alive or node.out or node.consumer is None or (node.joining and not node.keeps):
+            return
+        policy, setup = self.setup.reading, self.setup
+        before = reading.consumed(node.consumer)
+        held = reading.in_hand(node.consumer)
+        node.consumer = reading.fetch(node.consumer, self.ends, policy.batch)
+        returned = reading.in_hand(node.consumer) - held
+        if policy.commits == AUTO and self.clock.now >= node.commit_at:
+            late = policy.late_commit and self.phase.late
+            self.commit(node, reading.consumed(node.consumer) if late else before)
+            node.commit_at = self.clock.now + setup.auto_commit_interval_ms
+        if policy.commits == BEFORE and returned:
+            self.commit(node, reading.consumed(node.consumer))
+        node.batches += bool(returned)
+        node.polled += returned
+        if policy.workers:
+            self._hand_over(node)
+            due = [node.commit_at] if policy.commits == AUTO and not returned else []
+            if returned or (due and self._uncommitted(node)):
+                node.poll_planned = True
+                self.clock.at(max([self.clock.now + LOOP, *due]), self._poll, node)
+        elif returned:
+            node.batch_at = self.clock.now
+            self.occupy(node, self.clock.now + int(returned * setup.process_ms))
+            self._halt_within(node)
+            self.clock.at(node.free_at, self._batch_done, node, node.batches)
+        elif policy.commits == AUTO and self._uncommitted(node):
+            node.poll_planned = True
+            self.clock.at(node.commit_at, self._poll, node)
+
+    def _batch_done(self, node: Node, batch: int) -> None:
+        if not node.alive or node.consumer is None or node.batches != batch:
+            return
+        if node.free_at > self.clock.now:  # a stall came in between
+            self.clock.at(node.free_at, self._batch_done, node, batch)
+            return
+        node.consumer, done = reading.process(node.consumer, reading.in_hand(node.consumer))
+        self._count(done)
+        if self.setup.reading.commits == AFTER:
+            offsets = reading.consumed(node.consumer)
+            for span in done:  # what was lost meanwhile is committed all the same, and refused
+                offsets.setdefault(span.partition, span.end)
+            self.commit(node, offsets)
+        self._wake(node)
+
+    def _hand_over(self, node: Node) -> None:
+        if not node.working and node.consumer is not None and node.consumer.hand:
+            node.working = True
+            self._halt_within(node)
+            self.clock.after(max(LOOP, int(self.setup.process_ms)), self._worker_done, node)
+
+    def _worker_done(self, node: Node) -> None:
+        if not node.alive or node.consumer is None:
+            return
+        node.working = False
+        node.consumer, done = reading.process(node.consumer)
+        self._count(done)
+        self._hand_over(node)
+
+    def _halt_within(self, node: Node) -> None:
+        """A process that halts before a certain record: plan it if that record is next in hand."""
+        if self.before_record is None or node.consumer is None:
+            return
+        ahead = 0
+        for span in node.consumer.hand:
+            partition, offset = self.before_record
+            if span.partition == partition and span.first <= offset < span.end:
+                delay = int((ahead + offset - span.first) * self.setup.process_ms)
+                if not self.setup.reading.workers or delay == 0:
+                    self.clock.after(delay, self._halt, node)
+                return
+            ahead += span.end - span.first
+
+    def _halt(self, node: Node) -> None:
+        if node.alive:
+            self.before_record = None
+            self.kill(node)
+
+    def _count(self, spans: Iterable[reading.Span]) -> None:
+        for partition, first, end in spans:
+            times = self.times[partition]
+            for offset in range(first, end):
+                times[offset] = times.get(offset, 0) + 1
+
+    def _count_partly(self, node: Node) -> None:
+        """A loop that dies within a batch has processed what its time was enough for."""
+        if node.consumer is None or self.setup.reading.workers or node.free_at <= self.clock.now:
+            return
+        if self.setup.process_ms:
+            records = int((self.clock.now - node.batch_at) / self.setup.process_ms)
+            _, done = reading.process(node.consumer, records)
+            self._count(done)
+
+    def _uncommitted(self, node: Node) -> bool:
+        return node.consumer is not None and any(
+            self.committed[partition] != offset
+            for partition, offset in reading.consumed(node.consumer).items()
+        )
+
+    def commit(self, node: Node, offsets: dict[int, int], closing: bool = False) -> None:
+        """The coordinator takes a commit or refuses it. A cooperative member that is joining is told so by
+        its own client and tries again with the next batch."""
+        if node.joining and not node.out and not closing:
+            self.note(node, REBALANCE_IN_PROGRESS)
+            return
+        answer = self.side.may_commit(node)
+        if answer == OK:
+            self.committed = reading.commit(self.committed, offsets)
+        elif not closing:
+            self.note(node, COMMIT_FAILED)

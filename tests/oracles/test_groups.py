@@ -1,0 +1,34 @@
+"""What real groups did is among our outcomes, and a set that lacks it is told."""
+
+from __future__ import annotations
+
+import os
+
+from tests.oracles.__main__ import HERE, cases, replay
+from tests.oracles.groups import compare
+
+DATA = os.path.join(HERE, "data", "groups.jsonl")
+
+
+def test_recorded_outcomes():
+    lines, passed, failed, listed = replay("groups", DATA)
+    assert failed == 0, "\n".join(lines[:20])
+    assert passed
+    assert listed == 0
+
+
+def test_another_outcome_differs():
+    changed = {
+        "G2-crash-commit-mode/classic-range/auto,sync-processing": ("never_processed_n", 1),
+        "G4-member-joins/classic-coop": ("partitions_revoked_total", 6),
+        "T5-same-group.instance.id/classic-range/alone": ("c1_error", []),
+        "G3-member-kill9/classic-range/session=12000": ("reassigned_after_kill_ms", 3_000),
+    }
+    for name, case in cases(DATA):
+        if name in changed:
+            field, value = changed[name]
+            for run in case["output"]["runs"]:
+                run[field] = value
+            told = compare(case)
+            assert told is not None, name
+            assert "not among" in told
