@@ -51,7 +51,8 @@ class Metadata(NamedTuple):
 
     def existing(self, members: Sequence[Member]) -> dict[str, int]:
         """The topics that somebody subscribes to and that exist, as HashMap holds them."""
-        subscribed = map_order(topic for member in members for topic in member.topics)
+        lists = dict.fromkeys(member.topics for member in members)
+        subscribed = map_order(topic for topics in lists for topic in topics)
         known = [topic for topic in subscribed if self.partitions.get(topic, 0) > 0]
         return {topic: self.partitions[topic] for topic in map_order(known)}
 
@@ -79,7 +80,7 @@ def assign(
     version: Version = LATEST,
     own: Mapping[str, Assignor] | None = None,
 ) -> Assignment:
-    """Partitions of each member, in the order in which Kafka lists them; `own` are assignors of plugins.
+    """The partitions of each member; `own` are assignors of plugins.
 
     A partition that nobody is given although somebody subscribes to it is withheld: a cooperative member
     must give it up first, and the next rebalance hands it on.

@@ -3,13 +3,16 @@ can be gained.
 
 Partitions with the fewest possible readers come first, members with the fewest partitions take first, and a
 move that would undo an earlier one between the same two members moves that partition back instead. Kafka asks
-after each look at a partition whether all is balanced; here the answer is kept until something moves.
+after each look at a partition whether all is balanced; here the answer is kept until something moves, and
+members are sorted by load within each distinct subscription: the least loaded reader of a topic is then the
+first of a few.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from heapq import merge
 
 from .assignors import Assignment, AssignmentFailed, Member
 from .java_order import PartitionSet, TopicPartition, java_sorted
@@ -48,7 +51,10 @@ class General:
         self.moves = _Moves()
         self._names = java_sorted(self.topics)
         self._rank = {name: position for position, name in enumerate(self._names)}
-        self._order: list[int] = []
+        # Members by load, then name, for each distinct subscription: load * members + rank.
+        self._orders: dict[frozenset[str], list[int]] = {}
+        self._order_of: dict[str, list[int]] = {}
+        self._orders_for: dict[str, list[list[int]]] = {}
         self._holders: dict[str, dict[str, int]] = {}
         self._last_unbalanced = ""
 
@@ -63,7 +69,7 @@ class General:
     def balance(self, by_rack: bool) -> Assignment:
         current = self.current
         starting = not any(current.values())
-        self._order = sorted(self._key(name) for name in current)
+        self._sort_members()
         fresh = self._unassigned()
         waiting = [part for part in fresh if not self._take(part, near=True)] if by_rack else fresh
         for partition in waiting:
@@ -94,32 +100,43 @@ class General:
     def _key(self, name: str) -> int:
         return len(self.current[name]) * len(self._names) + self._rank[name]
 
+    def _sort_members(self) -> None:
+        for name, topics in self.topics.items():
+            order = self._orders.setdefault(frozenset(topics), [])
+            order.append(self._key(name))
+            self._order_of[name] = order
+        self._orders_for = {topic: [] for topic in self.existing}
+        for subscription, order in self._orders.items():
+            order.sort()
+            for topic in subscription:
+                self._orders_for[topic].append(order)
+
     def _leave_order(self, name: str) -> None:
-        key = self._key(name)
-        place = bisect_left(self._order, key)
-        if place < len(self._order) and self._order[place] == key:
-            del self._order[place]
+        order, key = self._order_of[name], self._key(name)
+        place = bisect_left(order, key)
+        if place < len(order) and order[place] == key:
+            del order[place]
 
     def _first_reader(self, topic: str) -> str:
         """The subscriber with the fewest partitions, ties by name."""
-        size = len(self._names)
-        for key in self._order:
-            name = self._names[key % size]
-            if topic in self.topics[name]:
-                return name
-        raise AssignmentFailed(f"nobody can take a partition of {topic}")
+        return self._names[min(order[0] for order in self._orders_for[topic] if order) % len(self._names)]
 
     def _take(self, partition: TopicPartition, near: bool) -> bool:
-        size = len(self._names)
-        for place, key in enumerate(self._order):
-            name = self._names[key % size]
-            if partition[0] in self.topics[name] and not (near and self.mismatch(name, partition)):
-                del self._order[place]
-                self.current[name].append(partition)
-                self.owner[partition] = name
-                insort(self._order, key + size)
-                return True
-        return False
+        name = self._first_near(partition) if near else self._first_reader(partition[0])
+        if name is None:
+            return False
+        self._leave_order(name)
+        self.current[name].append(partition)
+        self.owner[partition] = name
+        insort(self._order_of[name], self._key(name))
+        return True
+
+    def _first_near(self, partition: TopicPartition) -> str | None:
+        for key in merge(*self._orders_for[partition[0]]):
+            name = self._names[key % len(self._names)]
+            if not self.mismatch(name, partition):
+                return name
+        return None
 
     def _cannot_change(self, name: str) -> bool:
         partitions = self.current[name]
@@ -135,7 +152,8 @@ class General:
 
     def _balanced(self) -> bool:
         size = len(self._names)
-        if self._order[0] // size >= self._order[-1] // size - 1:
+        orders = [order for order in self._orders.values() if order]
+        if min(order[0] for order in orders) // size >= max(order[-1] for order in orders) // size - 1:
             return True
         if self._last_unbalanced and not self._topic_balanced(self._last_unbalanced):
             return False
@@ -148,10 +166,13 @@ class General:
     def _topic_balanced(self, topic: str) -> bool:
         """No subscriber could take a partition of the topic from a member with more."""
         size = len(self._names)
-        for key in self._order:
-            count, name = key // size, self._names[key % size]
-            if topic in self.topics[name] and count != self.most[name]:
-                return all(len(self.current[other]) <= count + self.slack for other in self._holders[topic])
+        most_held = max(len(self.current[other]) for other in self._holders[topic])
+        for order in self._orders_for[topic]:
+            for key in order:
+                if key // size != self.most[self._names[key % size]]:
+                    if key // size + self.slack < most_held:
+                        return False
+                    break
         return True
 
     def _move_all(self, given: Iterable[TopicPartition]) -> bool:
@@ -197,7 +218,7 @@ class General:
             del held[giver]
         held[taker] = held.get(taker, 0) + 1
         for name in dict.fromkeys((taker, giver)):
-            insort(self._order, self._key(name))
+            insort(self._order_of[name], self._key(name))
 
 
 class _Moves:

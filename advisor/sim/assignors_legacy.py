@@ -15,7 +15,7 @@ from typing import NamedTuple
 from .assignors import NEVER, Assignment, AssignmentFailed, Member, Metadata
 from .assignors_general import General
 from .assignors_sticky import changing_hands, first_different, withhold
-from .java_order import TopicPartition, java_sorted, map_order, spread_partition_hash, table_size
+from .java_order import TopicPartition, computed_map_order, java_sorted, spread_partition_hash, table_size
 
 
 class _Past(NamedTuple):
@@ -48,7 +48,7 @@ def _past(member: Member, cooperative: bool, read_before: bool = False) -> _Past
         return _Past(tuple(sorted(member.owned)), NEVER if read_before else member.generation)
     if read_before:
         return _Past((), NEVER)
-    topics = map_order(topic for topic, _ in member.owned)
+    topics = computed_map_order(topic for topic, _ in member.owned)
     return _Past(
         tuple(part for topic in topics for part in member.owned if part[0] == topic), member.generation
     )

@@ -70,6 +70,9 @@ def _claims(members: Sequence[Member], existing: Mapping[str, int]) -> tuple[Own
     A claim is compared with the generation that the other member *stated beside* its subscription, as Kafka
     does, also where the claim itself came in the assignor's own data.
     """
+    everything = [partition for member in members for partition in member.owned]
+    if len(set(everything)) == len(everything):
+        return {member.id: [p for p in member.owned if p[0] in existing] for member in members}, set()
     stated = {
         member.id: member.generation if member.stated_generation is None else member.stated_generation
         for member in members
@@ -233,8 +236,7 @@ class _Quotas:
 
     def _give(self, partition: TopicPartition, member: str) -> int:
         self.assignment[member].append(partition)
-        if self.revoked.get(partition, member) != member or partition in self.contested:
-            self.moving[partition] = member
+        self._note_moves([partition], member)
         return len(self.assignment[member])
 
     def _give_by_rack(self, waiting: list[TopicPartition]) -> list[TopicPartition]:
@@ -277,9 +279,8 @@ class _Quotas:
         """Rounds over the members below the quota, then one more for each that may have it."""
         at_least = deque(self.at_least)
         below, place = self.below, 0
-        assignment, least, most = self.assignment, self.least, self.most
-        told = bool(self.revoked or self.contested)
-        for partition in waiting:
+        done = self._give_rounds(waiting, at_least)
+        for partition in waiting[done:]:
             if place >= len(below):
                 place = 0
             if below:
@@ -288,21 +289,46 @@ class _Quotas:
                 member = at_least.popleft()
             else:
                 raise AssignmentFailed("no member has room for the partitions that are left")
-            if told:
-                count = self._give(partition, member)
-            else:
-                partitions = assignment[member]
-                partitions.append(partition)
-                count = len(partitions)
-            if count == least:
+            count = self._give(partition, member)
+            if count == self.least:
                 if not below:
                     raise AssignmentFailed("a member without a partition of its own was filled twice")
                 del below[place]
                 at_least.append(member)
             else:
                 place += 1
-                if count == most:
+                if count == self.most:
                     self.over += 1
+
+    def _give_rounds(self, waiting: list[TopicPartition], at_least: deque[str]) -> int:
+        """Whole rounds at once, as long as nobody is filled within one; how many partitions that gave out.
+
+        In each round everybody below the quota gets one, so a member gets every nth of the partitions.
+        """
+        done = 0
+        watched = self.contested.union(self.revoked)
+        while self.below:
+            width = len(self.below)
+            rounds = min(self.least - len(self.assignment[member]) for member in self.below)
+            end = done + rounds * width
+            if rounds < 1 or end > len(waiting):
+                break
+            still_below: list[str] = []
+            for position, member in enumerate(self.below):
+                given = waiting[done + position : end : width]
+                self.assignment[member].extend(given)
+                if not watched.isdisjoint(given):
+                    self._note_moves(given, member)
+                full = len(self.assignment[member]) == self.least
+                (at_least if full else still_below).append(member)
+            self.below[:] = still_below
+            done = end
+        return done
+
+    def _note_moves(self, partitions: list[TopicPartition], member: str) -> None:
+        for partition in partitions:
+            if self.revoked.get(partition, member) != member or partition in self.contested:
+                self.moving[partition] = member
 
     def _check(self) -> None:
         if self.below and self.over != self.with_more:

@@ -52,6 +52,18 @@ def map_order(keys: Iterable[str]) -> list[str]:
     return sorted(given, key=lambda key: spread_hash(key) & mask)
 
 
+def computed_map_order(calls: Iterable[str]) -> list[str]:
+    """The same for a HashMap filled by computeIfAbsent: it puts what is new at the head of its bucket, and
+    looks whether the table is full before it does, at each call."""
+    seen: dict[str, None] = {}
+    table = SMALLEST_TABLE
+    for key in calls:
+        table = table_size(len(seen), table)
+        seen.setdefault(key)
+    newest_first = list(seen)[::-1]
+    return sorted(newest_first, key=lambda key: spread_hash(key) & table - 1)
+
+
 def number_set_order(numbers: Iterable[int]) -> list[int]:
     """Small numbers in the order of a HashSet<Integer>: ascending, until they outgrow the table."""
     given = list(dict.fromkeys(numbers))
