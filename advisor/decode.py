@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from .catalog import Version, librdkafka, resolve_version
 from .effective import client_layers, deployment_layers, effective
 from .model import Deployment, Document, Fact, Origin, Setting
-from .racks import broker_racks, worst_placement
+from .racks import Racks, broker_racks, worst_placement
 from .sim.partition_state import Policy
 from .sim.producer_policy import ProducerPolicy
 
@@ -68,22 +68,40 @@ class Decoded(NamedTuple):
     producer: Mapping[str, Knob] | None  # None: its settings contradict each other, so it does not start
     family: str
     internal: str | None = None  # the internal topic it is about, if any
-    racks: tuple[str, ...] | None = None  # of the brokers, where every one of them names its own
+    racks: Racks | None = None  # of the brokers, where they are known
     kraft: bool = True
 
 
-# Topics that Kafka makes for itself, and where their replication factor and minimum come from.
+class Internal(NamedTuple):
+    """A topic that Kafka makes for itself: whose settings give its replication factor and minimum, and what
+    it is called, or which setting names it."""
+
+    component: str
+    factor: str
+    minimum: str
+    name: str | None = None
+    named_by: str | None = None
+
+
+_MINIMUM = "min.insync.replicas"
 INTERNAL = {
-    "offsets": ("broker", "offsets.topic.replication.factor", "min.insync.replicas"),
-    "transactions": (
+    "offsets": Internal("broker", "offsets.topic.replication.factor", _MINIMUM, "__consumer_offsets"),
+    "transactions": Internal(
         "broker",
         "transaction.state.log.replication.factor",
         "transaction.state.log.min.isr",
+        "__transaction_state",
     ),
-    "auto-created": ("broker", "default.replication.factor", "min.insync.replicas"),
-    "connect-config": ("connect", "config.storage.replication.factor", "min.insync.replicas"),
-    "connect-offsets": ("connect", "offset.storage.replication.factor", "min.insync.replicas"),
-    "connect-status": ("connect", "status.storage.replication.factor", "min.insync.replicas"),
+    "auto-created": Internal("broker", "default.replication.factor", _MINIMUM),
+    **{
+        f"connect-{name}": Internal(
+            "connect",
+            f"{stem}.storage.replication.factor",
+            _MINIMUM,
+            named_by=f"{stem}.storage.topic",
+        )
+        for name, stem in (("config", "config"), ("offsets", "offset"), ("status", "status"))
+    },
 }
 
 
@@ -92,7 +110,7 @@ def decode_internal(deployment: Deployment, topic: str) -> Decoded | None:
     makes it is not in sight."""
     version = resolve_version(deployment.version)
     look = _Look(deployment, version, deployment_layers(deployment))
-    component, factor_key, minimum_key = INTERNAL[topic]
+    component, factor_key, minimum_key, *_ = INTERNAL[topic]
     if not look.in_sight(component, factor_key):
         return None
     if topic == "auto-created" and look.read("broker", "auto.create.topics.enable")[0] == "false":
@@ -375,11 +393,15 @@ def replication_policies(decoded: Decoded, own_protocol: bool = False) -> list[C
 
 def rack_policies(decoded: Decoded) -> list[Combination]:
     """The same with the replicas placed on the racks, as Kafka places them, the worst partition taken."""
-    found = []
+    found: list[Combination] = []
+    if decoded.racks is None:
+        return found
     for combination in replication_policies(decoded):
-        placed = worst_placement(decoded.racks or (), combination.policy.replicas, decoded.kraft)
+        placed = worst_placement(decoded.racks, combination.policy.replicas, decoded.kraft)
         if placed is not None:
-            found.append(combination._replace(policy=combination.policy._replace(racks=placed)))
+            numbers = {rack: number for number, rack in enumerate(dict.fromkeys(decoded.racks.of_brokers))}
+            racks = tuple(numbers[rack] for rack in placed.racks)
+            found.append(combination._replace(policy=combination.policy._replace(racks=racks)))
     return found
 
 

@@ -12,9 +12,10 @@ from .decode import Decoded, decode, decode_internal
 from .judging import PRODUCER_GUARANTEES, judge
 from .model import Change, Deployment, Document, Edit, Fix, Location, Secret, Setting
 from .packs import Rule
+from .racks import NAMED
 from .sim.tolerance import Headline
 from .tolerance import headline
-from .turning import FACTS, alias_of, edits, turned
+from .turning import FACTS, alias_of, edits, last_resorts, turned, unseen_step
 from .verdicts import Verdicts
 
 EDITS_MAX = 3
@@ -25,42 +26,84 @@ _REPLICATION_FIELDS = ("acks", "replicas", "min_isr", "unclean", "elr")
 
 
 class Repair(NamedTuple):
-    """A change that was tried and holds. Without changes to files, `command` is advice to run."""
+    """A change that was tried and holds. `condition`: where that depends on what is not in sight, when it
+    holds. `advice`: steps that no file can make."""
 
     edits: tuple[Edit, ...]
-    deployment: Deployment
     price: str | None
+    condition: str | None = None
+    advice: tuple[str, ...] = ()
 
 
 def smallest_repair(
     rule: Rule, deployment: Deployment, decoded: Decoded, rules: Sequence[Rule], verdicts: Verdicts
 ) -> Repair | None:
-    """Subsets of the candidates by size, in a fixed order: the first that holds is the smallest."""
-    fields = _PRODUCER_FIELDS if rule.guarantee in PRODUCER_GUARANTEES else _REPLICATION_FIELDS
+    """Subsets of the candidates by size, in a fixed order: the first that holds is the smallest. Where none
+    does, the first that leaves it to what is not in sight; else brokers are to be moved or upgraded."""
     own = decoded_for(rule, deployment, decoded) or decoded
-    candidates = [edit for edit in edits(own, deployment) if edit.field in fields]
     # Notes are no findings to be spared: the recommended configuration has some.
     silent = [
         other
         for other in rules
         if other.severity != "note" and not is_broken(other, deployment, decoded, verdicts)
     ]
-    before = headline(own, verdicts)
-    for chosen in _subsets(candidates):
-        changed = deployment
-        for edit in chosen:
-            changed = turned(changed, edit)
-        after = decode(changed)
-        if deployment.producer is not None and after.producer is None:
-            continue  # the producer would not start
-        asked = decoded_for(rule, changed, after)
-        outcome = judge(rule, asked, verdicts) if asked is not None else None
-        if outcome is None or outcome.verdict != "holds":
-            continue
-        if any(is_broken(other, changed, after, verdicts) for other in silent):
-            continue
-        return Repair(chosen, changed, _price(before, headline(asked or after, verdicts)))
-    return None
+    fields = _PRODUCER_FIELDS if rule.guarantee in PRODUCER_GUARANTEES else _REPLICATION_FIELDS
+    usual = [edit for edit in edits(own, deployment) if edit.field in fields]
+    perhaps: Repair | None = None
+    for chosen in _subsets(usual):
+        repair = _tried(chosen, rule, deployment, own, silent, verdicts, surely=perhaps is not None)
+        if repair is not None and repair.condition is None:
+            return repair
+        perhaps = perhaps or repair
+    if perhaps is not None or rule.guarantee in PRODUCER_GUARANTEES:
+        return perhaps
+    racks = any("rack_lost" in faults for faults in rule.faults)
+    last = last_resorts(own, deployment, rule.guarantee or "", racks)
+    resorts = (chosen for chosen in _subsets([*last, *usual]) if chosen[0] in last)
+    tried = (_tried(chosen, rule, deployment, own, silent, verdicts, surely=True) for chosen in resorts)
+    return next((repair for repair in tried if repair is not None), None)
+
+
+def _tried(
+    chosen: Sequence[Edit],
+    rule: Rule,
+    deployment: Deployment,
+    before: Decoded,
+    silent: Sequence[Rule],
+    verdicts: Verdicts,
+    surely: bool,
+) -> Repair | None:
+    """None where it does not help or does harm; with `surely` also where it depends on the unseen."""
+    changed = deployment
+    for edit in chosen:
+        changed = turned(changed, edit)
+    after = decode(changed)
+    if deployment.producer is not None and after.producer is None:
+        return None  # the producer would not start
+    asked = decoded_for(rule, changed, after)
+    outcome = judge(rule, asked, verdicts, explained=False) if asked is not None else None
+    if asked is None or outcome is None or outcome.verdict == "broken":
+        return None
+    if surely and outcome.verdict != "holds":
+        return None
+    if any(is_broken(other, changed, after, verdicts) for other in silent):
+        return None
+    if outcome.verdict == "unknown":
+        outcome = judge(rule, asked, verdicts)
+        if outcome is None or outcome.region is None:
+            return None
+    steps = [step_of(edit.command) for edit in chosen if edit.command is not None]
+    further = unseen_step(asked, changed, outcome.region)
+    return Repair(
+        tuple(chosen),
+        _price(headline(before, verdicts), headline(asked, verdicts)),
+        outcome.reason if outcome.verdict == "unknown" else None,
+        (*steps, *([further] if further else ())),
+    )
+
+
+def step_of(command: str) -> str:
+    return f"run {command}" if command.startswith("kafka-") else command
 
 
 def _subsets(candidates: Sequence[Edit]) -> Iterator[tuple[Edit, ...]]:
@@ -78,7 +121,7 @@ def decoded_for(rule: Rule, deployment: Deployment, decoded: Decoded) -> Decoded
 
 def is_broken(rule: Rule, deployment: Deployment, decoded: Decoded, verdicts: Verdicts) -> bool:
     asked = decoded_for(rule, deployment, decoded)
-    outcome = judge(rule, asked, verdicts) if asked is not None else None
+    outcome = judge(rule, asked, verdicts, explained=False) if asked is not None else None
     return outcome is not None and outcome.verdict == "broken"
 
 
@@ -104,16 +147,14 @@ def _less(after: int | None, before: int | None) -> bool:
 
 def as_fix(repair: Repair, deployment: Deployment, rule: Rule) -> Fix:
     changes = tuple(change_of(edit, deployment) for edit in repair.edits)
-    return Fix(changes, (f"{rule.guarantee} holds",), repair.price, smallest=True)
-
-
-def commands(repair: Repair) -> tuple[str, ...]:
-    return tuple(f"run {edit.command}" for edit in repair.edits if edit.command is not None)
+    verified = f"{rule.guarantee} {repair.condition or 'holds'}"
+    return Fix(changes, (verified,), repair.price, smallest=True, condition=repair.condition)
 
 
 def change_of(edit: Edit, deployment: Deployment) -> Change:
     if edit.key is None:
-        return Change(edit.component, FACTS[edit.field][1], None, edit.value, None, None, "set")
+        value = (edit.value or "").removeprefix(NAMED)
+        return Change(edit.component, FACTS[edit.field][1], None, value, None, None, "set")
     return change_in(edit, home_of(edit, deployment))
 
 

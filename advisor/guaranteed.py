@@ -7,11 +7,13 @@ other is shown and the other folded under it.
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from .decode import Decoded, decode
-from .fix import Repair, as_fix, commands, decoded_for, smallest_repair
-from .judging import PRODUCER_GUARANTEES, Outcome, judge
+from .deciding import Region
+from .decode import Decoded, Knob, decode
+from .fix import Repair, as_fix, decoded_for, smallest_repair
+from .judging import PRODUCER_GUARANTEES, Outcome, judge, rests_on_protocol, worse
 from .model import Deployment, Evidence, Finding, Location, Setting, members_of
 from .packs import Rule
+from .racks import worst_placement
 from .sim.tolerance import Headline
 from .sim.verdict import Broken
 from .tolerance import headline, tolerances
@@ -69,18 +71,30 @@ class Guaranteed:
         subjects: Mapping[str, Decoded | None],
     ) -> _Known:
         outcomes = {}
+        regions: dict[tuple[str | None, int], Region | None] = {}
         for rule, _ in rules:
             subject = subjects[rule.code]
-            outcome = judge(rule, subject, self.verdicts) if subject is not None else None
-            if outcome is not None:
-                outcomes[rule.code] = outcome
+            if subject is None:
+                continue
+            asked = rule.guarantee, id(subject)
+            outcome = judge(rule, subject, self.verdicts, regions.get(asked))
+            if outcome is None:
+                continue
+            regions[asked] = outcome.region or regions.get(asked)
+            if (
+                rule.params.get("own_protocol")
+                and outcome.verdict == "broken"
+                and not rests_on_protocol(rule, subject, self.verdicts)
+            ):
+                continue
+            outcomes[rule.code] = outcome
         # What only a note asks is beyond the budget: it does not decide whether a guarantee holds.
-        summary = [
-            _summary(rule, outcomes[rule.code])
+        told = [
+            (rule, outcomes[rule.code], subjects[rule.code] is decoded)
             for rule, severity in rules
             if rule.code in outcomes and severity != "note"
         ]
-        guarantees = _merged(summary)
+        guarantees = _merged(told, {**decoded.knobs, **(decoded.producer or {})})
         if self.tolerances:
             guarantees = [
                 {
@@ -106,15 +120,19 @@ class Guaranteed:
         subject = decoded_for(rule, deployment, decoded) or decoded
         knobs = decoded.producer if rule.guarantee in PRODUCER_GUARANTEES else subject.knobs
         shown = [pair for knob in (knobs or {}).values() for pair in knob.decided_by]
+        reason, numbers = outcome.drawn.reason, []
         if any("rack_lost" in faults for faults in rule.faults):
             shown = [*rack_settings(deployment), *shown]
+            numbers = placements(subject)
+            if subject.racks is not None and not subject.racks.named:
+                reason += "; no broker names its rack, so Kafka may place a partition " + numbers[0][1]
         at, keys = _blame(repair, shown, deployment)
         fields = {
             "deployment": deployment.id,
             "producer": deployment.producer.name if deployment.producer else "the producer",
             "topic": deployment.topic.name if deployment.topic else "the topic",
             "cluster": cluster_name(deployment),
-            "why_broken": outcome.drawn.reason,
+            "why_broken": reason,
         }
         spent = ", ".join(f"{name} {count}" for name, count in sorted(outcome.drawn.faults.items()))
         return Finding(
@@ -128,7 +146,7 @@ class Guaranteed:
             tuple(shown),
             Evidence(
                 rule.evidence,
-                (("spent", spent or "none"),),
+                (("spent", spent or "none"), *numbers),
                 rule.guarantee,
                 tuple(sorted(outcome.environment.items())),
                 tuple(sorted(outcome.faults.items())),
@@ -140,7 +158,7 @@ class Guaranteed:
             deployment.id,
             (),
             tuple(sorted({place for _, setting in shown if (place := setting.origin.at) and place != at})),
-            advice=commands(repair) if repair is not None else (),
+            advice=repair.advice if repair is not None else (),
         )
 
 
@@ -174,6 +192,23 @@ def _is(outcome: Outcome | None, verdict: str) -> bool:
     return outcome is not None and outcome.verdict == verdict
 
 
+def placements(decoded: Decoded) -> list[tuple[str, str]]:
+    """The worst partition as Kafka places it; where no broker names its rack, also as it would with racks."""
+    racks, replicas = decoded.racks, decoded.knobs["replicas"].values[-1]
+    assert racks is not None
+    found = []
+    for known in (racks,) if racks.named else (racks, racks._replace(named=True)):
+        worst = worst_placement(known, replicas, decoded.kraft)
+        if worst is not None:
+            name = "placed by rack" if known.named else "placed without racks"
+            brokers = ", ".join(f"{broker} in {rack}" for broker, rack in zip(*worst, strict=True))
+            found.append((name, f"on brokers {brokers}"))
+    if not racks.named:
+        count = len(set(racks.of_brokers))
+        found.append(("assumed", f"{len(racks.of_brokers)} brokers, dealt over {count} racks in turn"))
+    return found
+
+
 def rack_settings(deployment: Deployment) -> list[tuple[str, Setting]]:
     found = [setting for broker in deployment.cluster for setting in broker.settings]
     return [("broker", setting) for setting in found if setting.key == "broker.rack"]
@@ -184,22 +219,21 @@ def _blame(
 ) -> tuple[Location, tuple[str, ...]]:
     """Where to look: at what the smallest change would change, else at what was decided in a file."""
     first = members_of(deployment)[0]
-    anywhere = Location(first.file, first.line)
+    placed = [setting for _, setting in shown if setting.origin.at is not None]
+    keys = tuple(setting.key for setting in placed)
     if repair is not None:
         keys = tuple(edit.key or edit.field for edit in repair.edits)
         wanted = {edit.key or FACTS[edit.field][1] for edit in repair.edits}
-        for _, setting in shown:
+        wanted |= {"broker.rack" for edit in repair.edits if edit.field == "racks"}
+        homes = {edit.component for edit in repair.edits}
+        for setting in placed:
             if setting.key in wanted and setting.origin.at is not None:
                 return setting.origin.at, keys
-        for edit in repair.edits:
-            for document in members_of(deployment):
-                if document.component == edit.component:
-                    return Location(document.file, document.line), keys
-        return anywhere, keys
-    placed = [setting for _, setting in shown if setting.origin.at is not None]
-    if not placed:
-        return anywhere, ()
-    return placed[0].origin.at or anywhere, tuple(setting.key for setting in placed)
+        for document in members_of(deployment):
+            if document.component in homes:
+                return Location(document.file, document.line), keys
+    at = placed[0].origin.at if placed else None
+    return at or Location(first.file, first.line), keys
 
 
 def waiting_notes(broken: Sequence[tuple[Rule, str]]) -> dict[str, str]:
@@ -241,34 +275,36 @@ def _first_fix(finding: Finding) -> object:
     return finding.fixes[0].changes if finding.fixes else None
 
 
-def _summary(rule: Rule, outcome: Outcome) -> dict[str, Any]:
+def _merged(told: Sequence[tuple[Rule, Outcome, bool]], knobs: Mapping[str, Knob]) -> list[dict[str, Any]]:
+    """One entry a guarantee: the worst that any rule of the profile came to, with what each fault did. What
+    is asked of an internal topic has knobs of its own: what it depends on is not joined with the rest."""
+    worst: dict[str, tuple[Outcome, bool]] = {}
+    tolerance: dict[str, list[dict[str, Any]]] = {}
+    for rule, outcome, own in told:
+        name = rule.guarantee or ""
+        kept = worst.get(name)
+        if kept is None:
+            worst[name] = outcome, own
+        else:
+            found = worse(kept[0], outcome, knobs if own and kept[1] else None)
+            worst[name] = found, own if found is outcome else kept[1]
+        tolerance.setdefault(name, []).extend(
+            _tolerance({**outcome.environment, **outcome.faults}, outcome.verdict)
+        )
+    return [_summary(name, worst[name][0], tolerance[name]) for name in sorted(worst)]
+
+
+def _summary(name: str, outcome: Outcome, tolerance: list[dict[str, Any]]) -> dict[str, Any]:
     bounds = getattr(outcome.drawn, "bounds", None)
     return {
-        "name": rule.guarantee,
+        "name": name,
         "verdict": outcome.verdict,
-        "tolerance": [],
+        "tolerance": tolerance,
         "bounds": bounds.text() if bounds is not None else None,
         "states": getattr(outcome.drawn, "states", None),
         "depends_on": list(outcome.depends_on),
         "reason": outcome.reason,
-        "asked": {**outcome.environment, **outcome.faults},
     }
-
-
-def _merged(summary: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """One entry a guarantee: the worst that any rule of the profile came to, with what each fault did."""
-    order = ("holds", "unknown", "broken")
-    found: dict[str, dict[str, Any]] = {}
-    for entry in summary:
-        asked = entry.pop("asked")
-        name = entry["name"]
-        tolerance = _tolerance(asked, entry["verdict"])
-        kept = found.get(name)
-        if kept is None or order.index(entry["verdict"]) > order.index(kept["verdict"]):
-            found[name] = {**entry, "tolerance": (kept["tolerance"] if kept else []) + tolerance}
-        else:
-            kept["tolerance"] = kept["tolerance"] + tolerance
-    return [found[name] for name in sorted(found)]
 
 
 def _tolerance(asked: Mapping[str, int], verdict: str) -> list[dict[str, Any]]:

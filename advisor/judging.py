@@ -4,9 +4,10 @@ Broken in all of them: a finding. Broken in some: unknown, with what it depends 
 build by itself. Holds in all: no run was found within the bounds.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from .deciding import Region, both, conditions, widest_region
 from .decode import (
     COMBINATIONS_MAX,
     Combination,
@@ -26,7 +27,7 @@ PRODUCER_GUARANTEES = ("records-stored-once", "send-order-kept")
 
 class Outcome(NamedTuple):
     """What one rule's question comes to in one deployment. `drawn` is the verdict to show: the run of the
-    reference behaviour if broken. `knobs` are those the policy was made of."""
+    reference behaviour if broken. `region`: where the unseen decides, the behaviours in which it holds."""
 
     verdict: str
     drawn: Verdict | None
@@ -34,10 +35,18 @@ class Outcome(NamedTuple):
     faults: Mapping[str, int]
     depends_on: tuple[str, ...] = ()
     reason: str | None = None
+    region: Region | None = None
 
 
-def judge(rule: Rule, decoded: Decoded, verdicts: Verdicts) -> Outcome | None:
-    """None where the question makes no sense: no producer in sight, or one that does not start."""
+def judge(
+    rule: Rule,
+    decoded: Decoded,
+    verdicts: Verdicts,
+    within: Region | None = None,
+    explained: bool = True,
+) -> Outcome | None:
+    """None where the question makes no sense: no producer in sight, or one that does not start. `within`:
+    where the unseen may be, by the questions before. Not `explained`: what it depends on is not searched."""
     guarantee = rule.guarantee or ""
     own_protocol = bool(rule.params.get("own_protocol"))
     if guarantee in PRODUCER_GUARANTEES:
@@ -45,7 +54,7 @@ def judge(rule: Rule, decoded: Decoded, verdicts: Verdicts) -> Outcome | None:
         knobs = decoded.producer or {}
     elif any("rack_lost" in faults for faults in rule.faults):
         # Where the racks are not known, nothing is asked: every placement would be a guess.
-        combinations = rack_policies(decoded) if decoded.racks else []
+        combinations = rack_policies(decoded)
         knobs = decoded.knobs
     else:
         combinations = replication_policies(decoded, own_protocol)
@@ -60,16 +69,34 @@ def judge(rule: Rule, decoded: Decoded, verdicts: Verdicts) -> Outcome | None:
         return Outcome(
             "unknown", None, {}, {}, names, f"more than {COMBINATIONS_MAX} behaviours are possible"
         )
-    worst: tuple[int, Outcome] | None = None
+    worst: Outcome | None = None
     for faults in alternatives:
-        outcome = _over_all(rule, faults, combinations, knobs, verdicts)
-        rank = ("holds", "unknown", "broken").index(outcome.verdict)
-        if worst is None or rank > worst[0]:
-            worst = rank, outcome
+        outcome = _over_all(rule, faults, combinations, knobs, verdicts, within or {}, explained)
+        within = outcome.region or within
+        worst = outcome if worst is None else worse(worst, outcome, knobs)
         if outcome.verdict == "broken":
             break
-    assert worst is not None
-    return worst[1]
+    return worst
+
+
+def worse(one: Outcome, other: Outcome, knobs: Mapping[str, Knob] | None) -> Outcome:
+    """Of two answers the worse; where both depend on the same unseen knobs, what both depend on."""
+    order = ("holds", "unknown", "broken")
+    if one.verdict == other.verdict == "unknown" and knobs and one.region and other.region:
+        region = both(one.region, other.region)
+        return one if region is None else one._replace(region=region, **_told(region, knobs))
+    return other if order.index(other.verdict) > order.index(one.verdict) else one
+
+
+def _told(region: Region, knobs: Mapping[str, Knob]) -> dict[str, Any]:
+    depends_on, reason = conditions(region, knobs)
+    return {"depends_on": depends_on, "reason": reason}
+
+
+def rests_on_protocol(rule: Rule, decoded: Decoded, verdicts: Verdicts) -> bool:
+    """Whether a run needs the old way of cutting logs: one that today's Kafka has too is another rule's."""
+    outcome = judge(rule._replace(params={**rule.params, "own_protocol": False}), decoded, verdicts)
+    return outcome is None or outcome.verdict != "broken"
 
 
 def _over_all(
@@ -78,6 +105,8 @@ def _over_all(
     combinations: Sequence[Combination],
     knobs: Mapping[str, Knob],
     verdicts: Verdicts,
+    within: Region,
+    explained: bool,
 ) -> Outcome:
     def ask(combination: Combination) -> Outcome:
         environment = counts(rule.environment, combination.policy)
@@ -95,12 +124,45 @@ def _over_all(
         if other.verdict == "unknown":
             return other
         if other.verdict != first.verdict:
-            broken = other if other.verdict == "broken" else first
-            good, bad = (hopeful[0], combination) if broken is other else (combination, hopeful[0])
-            labels, reason = _dependence(good, bad, knobs)
-            return broken._replace(verdict="unknown", depends_on=labels, reason=reason)
+            if not explained:
+                return first._replace(verdict="unknown")
+            broken, good = (other, hopeful[0]) if other.verdict == "broken" else (first, combination)
+            region = _region(rule, good, combinations, knobs, within, lambda one: ask(one).verdict == "holds")
+            return broken._replace(verdict="unknown", region=region, **_told(region, knobs))
     # A run is drawn for the reference deployment where a side is not in sight.
     return ask(combinations[0]) if first.verdict == "broken" else first
+
+
+def _region(
+    rule: Rule,
+    good: Combination,
+    combinations: Sequence[Combination],
+    knobs: Mapping[str, Knob],
+    within: Region,
+    ask: Callable[[Combination], bool],
+) -> Region:
+    holding = [good]
+
+    def holds(combination: Combination) -> bool:
+        monotone = rule.guarantee == "acked-records-survive"
+        found = (monotone and any(_stricter(combination, one) for one in holding)) or ask(combination)
+        if found:
+            holding.append(combination)
+        return found
+
+    return widest_region(good, combinations, knobs, holds, within)
+
+
+def _stricter(one: Combination, other: Combination) -> bool:
+    """With acks=all a stricter minimum, or no unclean election, keeps every acknowledged record that the
+    looser keeps: a law that tests/sim/test_laws.py tries. Not so with acks=1 and eligible leader replicas."""
+    mine, its = one.choices, other.choices
+    return (
+        mine["acks"] == its["acks"] == "all"
+        and (mine["replicas"], mine["elr"]) == (its["replicas"], its["elr"])
+        and mine["min_isr"] >= its["min_isr"]
+        and mine["unclean"] <= its["unclean"]
+    )
 
 
 def _hopeful_first(combinations: Sequence[Combination]) -> list[Combination]:
@@ -117,34 +179,6 @@ def _hopeful_first(combinations: Sequence[Combination]) -> list[Combination]:
         )
 
     return sorted(combinations, key=hope, reverse=True)
-
-
-def _dependence(
-    holding: Combination, broken: Combination, knobs: Mapping[str, Knob]
-) -> tuple[tuple[str, ...], str]:
-    open_knobs = [knob for knob in knobs.values() if not knob.seen]
-    apart = [knob for knob in open_knobs if holding.choices[knob.field] != broken.choices[knob.field]]
-    good = ", ".join(f"{knob.label} = {shown(holding.choices[knob.field])}" for knob in apart)
-    bad = ", ".join(f"{knob.label} = {shown(broken.choices[knob.field])}" for knob in apart)
-    defaults = ", ".join(f"{knob.label} {_DEFAULTS[knob.label]}" for knob in apart if knob.label in _DEFAULTS)
-    reason = f"holds with {good}; broken with {bad}"
-    return tuple(knob.label for knob in open_knobs), reason + (
-        f"; Kafka's defaults are {defaults}" if defaults else ""
-    )
-
-
-# What a topic has that nobody says anything about.
-_DEFAULTS = {
-    "replication factor": "1",
-    "min.insync.replicas": "1",
-    "unclean.leader.election.enable": "false",
-}
-
-
-def shown(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return "unlimited" if value is None else str(value)
 
 
 def counts(wanted: Mapping[str, int | str], policy: Any) -> dict[str, int]:

@@ -220,12 +220,14 @@ class Edit(NamedTuple):
 
 
 class Fix(NamedTuple):
-    """Changes that, applied together, silence the finding. `verified` names what was asked again."""
+    """Changes that, applied together, silence the finding. `verified` names what was asked again; where that
+    depends on what is not in sight, `condition` says when it holds."""
 
     changes: tuple[Change, ...]
     verified: tuple[str, ...] = ()
     price: str | None = None
     smallest: bool = False
+    condition: str | None = None
 
 
 class Evidence(NamedTuple):

@@ -11,7 +11,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from .context import Context
-from .fix import EDITS_MAX, change_in, change_of
+from .fix import EDITS_MAX, change_in, change_of, step_of
 from .model import Change, Deployment, Document, Edit, Fix, members_of
 from .turning import edited, turned
 
@@ -47,7 +47,7 @@ class Remedies:
                 if changed == subject or still(changed):
                     continue
                 if self._found(changed) <= self._known(subject):
-                    commands = tuple(f"run {edit.command}" for edit in chosen if edit.command is not None)
+                    commands = tuple(step_of(edit.command) for edit in chosen if edit.command is not None)
                     return Remedy(Fix(_changes(chosen, subject), (verified,), smallest=True), commands)
         return None
 

@@ -1,24 +1,28 @@
 """From a policy field back to the few values a person would write, and a deployment with them made."""
 
 from .catalog import librdkafka
+from .deciding import Region
 from .decode import INTERNAL, Decoded
 from .model import Deployment, Document, Edit, Fact, Origin, Setting
+from .racks import NAMED, Racks
 
 # What no key sets: an edit's field, the fact it changes, and what a reader calls it.
 FACTS = {
     "replicas": ("topic.replication_factor", "replication factor"),
     "elr": ("cluster.elr", "eligible leader replicas"),
+    "racks": ("cluster.racks", "racks named in broker.rack"),
     "partitions": ("topic.partitions", "partitions"),
     "brokers": ("cluster.brokers", "brokers"),
     "members": ("group.members", "members"),
     "version": ("kafka.version", "Kafka version"),
 }
+_ELR_FEATURE = "kafka-features.sh upgrade --feature eligible.leader.replicas.version=1"
 
 
 def edits(decoded: Decoded, deployment: Deployment) -> list[Edit]:
     """The values a person would try, in a fixed order; only knobs that are not there already."""
     if decoded.internal is not None:
-        return _internal_edits(decoded)
+        return _internal_edits(decoded, deployment)
     found: list[Edit] = []
     knobs = {**decoded.knobs, **(decoded.producer or {})}
     if deployment.producer is not None:
@@ -38,34 +42,104 @@ def edits(decoded: Decoded, deployment: Deployment) -> list[Edit]:
             for value in (2, 1)
             if knobs["min_isr"].values != (value,)
         ]
-    if knobs["replicas"].values != (3,) and max(knobs["replicas"].values) < 3:
-        command = (
-            "kafka-reassign-partitions.sh --bootstrap-server HOST:9092 --execute "
-            "--reassignment-json-file three-replicas.json"
-        )
-        found.append(Edit("replicas", "topic", None, "3", command))
-    if True not in knobs["elr"].values or len(knobs["elr"].values) > 1:
-        command = "kafka-features.sh upgrade --feature eligible.leader.replicas.version=1"
-        if decoded.version.number >= (4, 0):
-            found.append(Edit("elr", "broker", None, "on", command))
+    wanted = min(3, _brokers(deployment) or 3)
+    if max(knobs["replicas"].values) < wanted:
+        found.append(Edit("replicas", "topic", None, str(wanted), _reassign(wanted)))
+    if knobs["elr"].values != (True,) and decoded.version.number >= (4, 0):
+        found.append(Edit("elr", "broker", None, "on", _ELR_FEATURE))
     return found
 
 
-def _internal_edits(decoded: Decoded) -> list[Edit]:
-    component, factor_key, minimum_key = INTERNAL[decoded.internal or ""]
+def _reassign(replicas: int) -> str:
+    name = {1: "one", 2: "two", 3: "three", 4: "four"}[replicas]
+    return (
+        "kafka-reassign-partitions.sh --bootstrap-server HOST:9092 --execute "
+        f"--reassignment-json-file {name}-replicas.json"
+    )
+
+
+def last_resorts(decoded: Decoded, deployment: Deployment, guarantee: str, racks: bool) -> list[Edit]:
+    """What is tried where no setting helps: brokers moved, added or upgraded."""
+    found = []
+    if racks and decoded.racks is not None:
+        found += _rack_edits(decoded.racks)
+    three = decoded.internal is None and decoded.knobs["replicas"].values == (3,)
+    if three and guarantee == "writes-available":
+        first = "add a fourth broker, then run " if _brokers(deployment) == 3 else ""
+        found.append(Edit("replicas", "topic", None, "4", first + _reassign(4)))
+    number = decoded.version.number
+    if number < (2, 2):
+        found.append(Edit("version", "broker", None, "2.2", "upgrade the brokers to Kafka 2.2 or later"))
+    if number < (4, 0):
+        found.append(Edit("version", "broker", None, "4.1", "upgrade the brokers to Kafka 4.1 or later"))
+        found.append(Edit("elr", "broker", None, "on", _ELR_FEATURE))
+    return found
+
+
+def _rack_edits(racks: Racks) -> list[Edit]:
+    count = len(set(racks.of_brokers))
+    if not racks.named:
+        step = "set broker.rack on every broker to the rack or zone it stands in"
+        return [Edit("racks", "broker", None, f"{NAMED}{count}", f"{step}; {_MOVE}")]
+    wanted = min(3, len(racks.of_brokers))
+    step = f"spread the brokers over {wanted} racks or zones, named in broker.rack"
+    return [Edit("racks", "broker", None, f"{NAMED}{wanted}", f"{step}; {_MOVE}")] if count < wanted else []
+
+
+_MOVE = "partitions that are there already stay where they are until kafka-reassign-partitions.sh moves them"
+
+
+def _brokers(deployment: Deployment) -> int | None:
+    count = next((fact.value for fact in deployment.facts if fact.name == "cluster.brokers"), "")
+    return int(count) if count.isdigit() and int(count) > 0 else None
+
+
+def _internal_edits(decoded: Decoded, deployment: Deployment) -> list[Edit]:
+    internal = INTERNAL[decoded.internal or ""]
     knobs = decoded.knobs
     found = []
-    if knobs["unclean"].values != (False,):
+    if deployment.cluster and knobs["unclean"].values != (False,):
         found.append(Edit("unclean", "broker", "unclean.leader.election.enable", "false"))
-    if max(knobs["replicas"].values) < 3:
-        # The setting counts when the topic is made; one that is there must be reassigned as well.
-        found.append(Edit("replicas", component, factor_key, "3"))
-    found += [
-        Edit("min_isr", "broker", minimum_key, value)
-        for value in ("2", "1")
-        if knobs["min_isr"].values != (int(value),)
-    ]
+    wanted = min(3, _brokers(deployment) or 3)
+    if max(knobs["replicas"].values) < wanted:
+        name = topic_name(decoded, deployment)
+        # The setting counts when the topic is made.
+        step = f"where {name} is there already, run {_reassign(wanted)}" if name else None
+        found.append(Edit("replicas", internal.component, internal.factor, str(wanted), step))
+    if deployment.cluster:
+        found += [
+            Edit("min_isr", "broker", internal.minimum, value)
+            for value in ("2", "1")
+            if knobs["min_isr"].values != (int(value),)
+        ]
     return found
+
+
+def topic_name(decoded: Decoded, deployment: Deployment) -> str | None:
+    """What the internal topic is called; None for the topics that are made by their first use."""
+    internal = INTERNAL[decoded.internal or ""]
+    if internal.name is not None or internal.named_by is None:
+        return internal.name
+    given = [
+        setting.value
+        for document in deployment.groups
+        for setting in document.settings
+        if document.component == internal.component and setting.key == internal.named_by
+    ]
+    return given[0] if given and isinstance(given[0], str) else None
+
+
+def unseen_step(decoded: Decoded, deployment: Deployment, region: Region | None) -> str | None:
+    """A command that makes an internal topic's minimum what the answer depends on."""
+    values = (region or {}).get("min_isr", ())
+    name = topic_name(decoded, deployment) if decoded.internal is not None else None
+    if name is None or set(values) == set(decoded.knobs["min_isr"].values) or not values:
+        return None
+    value = 2 if 2 in values else max(values)
+    return (
+        "run kafka-configs.sh --bootstrap-server HOST:9092 --alter --entity-type topics "
+        f"--entity-name {name} --add-config min.insync.replicas={value}"
+    )
 
 
 def turned(deployment: Deployment, edit: Edit) -> Deployment:

@@ -195,6 +195,8 @@ def _tell(found: Plan) -> bool:
         say(f"left: {left.at or finding.at}: {finding.code} {finding.name}: {left.reason}")
     alike: dict[tuple[tuple[Change, ...], tuple[str, ...]], list[Advice]] = {}
     for advice in found.advice:
+        if advice.finding.severity == "note":
+            continue  # `audit` tells them; there is nothing that must be done
         changes = advice.fix.changes if advice.fix is not None else ()
         alike.setdefault((changes, advice.finding.advice), []).append(advice)
     for (changes, steps), advices in alike.items():

@@ -168,6 +168,7 @@ def _fix(fix: Fix, prefix: str) -> dict[str, Any]:
         "verified": list(fix.verified),
         "price": fix.price,
         "smallest": fix.smallest,
+        "condition": fix.condition,
     }
 
 

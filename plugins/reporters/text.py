@@ -105,6 +105,8 @@ def _finding(finding: Mapping[str, Any], with_run: bool) -> Iterator[str]:
             yield plain(f"    {name}: {value}")
     for fix in finding["fixes"][:1]:
         yield plain(f"    fix: {'; '.join(_change(change) for change in fix['changes'])}")
+        if fix["condition"]:
+            yield plain(f"    then it {fix['condition']}")
         if fix["price"]:
             yield plain(f"    price: {fix['price']}")
     for step in finding["advice"]:

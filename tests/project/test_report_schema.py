@@ -64,8 +64,10 @@ FINDING = {
             "verified": ["acked-records-survive"],
             "price": None,
             "smallest": True,
+            "condition": None,
         }
     ],
+    "advice": ["run kafka-features.sh upgrade --feature eligible.leader.replicas.version=1"],
     "covers": ["KA102"],
     "suppressed": None,
     "baseline": "new",

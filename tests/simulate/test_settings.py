@@ -102,7 +102,7 @@ def test_eligible_leader_replicas_are_assumed_by_version_and_may_be_unknown(simu
     unknown = simulate("--kafka-version", "4.1", *words, "--set", "fact.elr=unknown")
     assert unknown.code == 0
     assert "UNKNOWN acked-records-survive" in unknown.out
-    assert "eligible leader replicas = true; broken with eligible leader replicas = false" in unknown.out
+    assert "holds if eligible leader replicas are on" in unknown.out
     assert "A run where it breaks:" in unknown.out
     assert "no run found" not in unknown.out
 
