@@ -466,11 +466,12 @@ class Asker:
             home = homes[0].id if len(homes) == 1 else None
         else:
             resource = home = subject.id
+        fields = {"resource": resource, **hit.fields}
         return Finding(
             rule.code,
             rule.name,
             severity,
-            fill(rule.message, {"resource": resource, **hit.fields}),
+            fill(rule.message, fields),
             hit.at,
             resource,
             hit.keys,
@@ -480,7 +481,7 @@ class Asker:
             home,
             rule.covers,
             hit.also_at,
-            advice=hit.advice,
+            advice=(*hit.advice, *(fill(step, fields) for step in rule.advice)),
         )
 
     def _severity(self, code: str, name: str, default: str | None) -> str | None:

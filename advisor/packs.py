@@ -58,6 +58,8 @@ class Rule(NamedTuple):
     at: Location
     # What a person would write to mend it, (component, key, value): tried as a fix.
     edits: tuple[tuple[str, str, str], ...] = ()
+    # What to do where no setting helps; fields are filled in as in the message.
+    advice: tuple[str, ...] = ()
 
 
 def load_packs(specs: Sequence[PackSpec], files: Sequence[str], cache: Cache) -> tuple[Rule, ...]:
@@ -197,6 +199,7 @@ def _rule(row: Mapping[str, Any], file: str) -> Rule:
             for edit in row.get("edits", ())
             for value in edit["values"]
         ),
+        advice=tuple(row.get("advice", ())),
     )
 
 

@@ -43,4 +43,10 @@ def advisor_checks() -> list[CheckSpec]:
         CheckSpec("racks-on-some-brokers", f"{__name__}.topology:racks_on_some_brokers", "deployment"),
         CheckSpec("keys-scattered", f"{__name__}.topology:keys_scattered", "deployment"),
     ]
-    return [*start, *plumbing, connector, *topology]
+    brokers = [
+        CheckSpec("log-in-temporary-folder", f"{__name__}.brokers:log_in_temporary_folder", "document"),
+        CheckSpec(
+            "internal-topic-cannot-be-made", f"{__name__}.brokers:internal_topic_cannot_be_made", "deployment"
+        ),
+    ]
+    return [*start, *plumbing, connector, *topology, *brokers]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from advisor.api import Change, Fix, Hit, Location, partition_for
+from advisor.api import Edit, Hit, Location, partition_for
 
 if TYPE_CHECKING:
     from advisor.api import Context, Deployment, Document
@@ -57,7 +57,6 @@ def keys_scattered(deployment: Deployment, context: Context) -> Iterable[Hit]:
         at = next(
             (one.origin.at for one in producer.settings if one.key == "partitioner" and one.origin.at), None
         )
-        change = Change("producer", "partitioner", None, "murmur2_random", producer.file, None, "add")
         fields = {
             "producer": producer.name,
             "other": peer.name,
@@ -70,9 +69,7 @@ def keys_scattered(deployment: Deployment, context: Context) -> Iterable[Hit]:
             at or Location(producer.file, producer.line),
             ("partitioner",),
             fields,
-            fixes=(Fix((change,), ("equal keys land on one partition",), smallest=True),)
-            if at is None
-            else (),
+            edits=(Edit("partitioner", "producer", "partitioner", "murmur2_random"),),
             numbers=(
                 ("partitions", str(count)),
                 ("key", key),

@@ -10,7 +10,9 @@ import json
 import shutil
 import sys
 import tempfile
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,25 +27,33 @@ EXAMPLES = [(rule, example) for rule in RULES for example in rule.examples]
 CASES = sorted(path.parent for path in HERE.glob("*/*/expected.json"))
 
 
-def codes(rule, example, word):
+def audited(example, word):
     options = {name: example[name] for name in ("kafka_version", "client", "profile") if name in example}
-    report = audit_settings(example[word], **options)
+    return audit_settings(example[word], **options)
+
+
+def codes(example, word):
+    report = audited(example, word)
     assert report["files"], "the example was not recognised as a Kafka configuration"
     return [finding["code"] for finding in report["findings"]]
 
 
 @pytest.mark.parametrize(("rule", "example"), EXAMPLES, ids=lambda value: getattr(value, "code", ""))
 def test_example(rule, example):
-    assert rule.code in codes(rule, example, "bad")
-    assert rule.code not in codes(rule, example, "good")
+    assert rule.code in codes(example, "bad")
+    assert rule.code not in codes(example, "good")
+
+
+def report_on(case: Path) -> dict[str, Any]:
+    # A copy, so that the case is a root of its own and not a part of this repository's.
+    with tempfile.TemporaryDirectory() as folder:
+        copy = shutil.copytree(case, Path(folder) / "case", ignore=shutil.ignore_patterns("expected.json"))
+        return audit_paths([str(copy)])
 
 
 def findings_of(case: Path) -> list[dict[str, object]]:
     code = case.parent.name.partition("-")[0]
-    # A copy, so that the case is a root of its own and not a part of this repository's.
-    with tempfile.TemporaryDirectory() as folder:
-        copy = shutil.copytree(case, Path(folder) / "case", ignore=shutil.ignore_patterns("expected.json"))
-        report = audit_paths([str(copy)])
+    report = report_on(case)
     return [
         {
             "rule": finding["code"],
@@ -61,6 +71,23 @@ def test_case(case):
     found = findings_of(case)
     assert found == json.loads((case / "expected.json").read_text())
     assert bool(found) == case.name.startswith("fail")
+
+
+SEARCHED = [rule for rule in RULES if rule.code.startswith(("KA1", "KA2", "KA3"))]
+
+
+@pytest.mark.parametrize("rule", SEARCHED, ids=lambda rule: rule.code)
+def test_it_says_what_to_do(rule):
+    """A fix that was tried, or advice; a rule that only complains helps nobody."""
+    reports = (report_on(case) for case in CASES if case.parent.name.startswith(rule.code))
+    examples = (audited(example, "bad") for example in rule.examples)
+    told = (
+        finding["fixes"] or finding["advice"]
+        for report in chain(examples, reports)
+        for finding in report["findings"]
+        if finding["code"] == rule.code
+    )
+    assert any(told)
 
 
 if __name__ == "__main__" and sys.argv[1:] == ["--rewrite"]:
