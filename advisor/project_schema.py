@@ -188,6 +188,9 @@ class Workload(_Table):
     longest_outage: Milliseconds | None = Field(
         None, description="longest broker outage that sends must outlast", examples=["30s"]
     )
+    longest_catch_up: Milliseconds | None = Field(
+        None, description="longest time that a reader is away, or behind, on a topic", examples=["2d"]
+    )
     on_send_error: Literal["ignore", "stop"] | None = Field(
         None, description="what the producer does when a send fails: ignore or stop", examples=["stop"]
     )

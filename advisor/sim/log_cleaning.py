@@ -1,4 +1,4 @@
-"""The cleaner in time: how long an overwritten value stays in a compacted log, and who misses a tombstone.
+"""Records that stay too long or go too soon: overwritten values, tombstones, timestamps from the future.
 
 The log and its passes are those of `log_compaction`; here the cleaner wakes up after writes, as its backoff
 has it, and takes the log when it is due. Left out: other logs that it may be busy with, and its throttle.
@@ -10,17 +10,18 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from .amounts import duration
-from .log import Append, KeyedLog, clean, cleanable, extend, open_keyed, roll_keyed
+from .log import Append, KeyedLog, clean, cleanable, delete_old_segments, extend, open_keyed, roll_keyed
 from .log_compaction import TOMBSTONE
-from .log_segments import LogConfig
-from .log_story import Step, step
+from .log_segments import Batch, Log, LogConfig, append, open_log
+from .log_story import Step, log_state, step, trimmed
 from .log_workload import Flow, shape
 
 BACKOFF_MS = 15_000
 # Writes of one segment that are drawn one by one; more are drawn as fewer and larger ones.
 _DRAWN_MAX = 100
-_SEGMENTS_MAX = 6
+_SEGMENTS_MAX = 4
 _OVERHEAD = 80
+_DAY = 86_400_000
 
 
 class Overwritten(NamedTuple):
@@ -126,8 +127,8 @@ class _Watch:
 
     def tell(self, name: str, text: str, now: int, effects: list[str]) -> None:
         if len(self.steps) < 12:
-            segments = segments_of(self.keyed)
-            self.steps.append(step(len(self.steps) + 1, name, text, now, effects, segments))
+            segments, more = trimmed(segments_of(self.keyed))
+            self.steps.append(step(len(self.steps) + 1, name, text, now, effects, segments, more))
 
     def result(self, stayed: int | None, watched: int) -> Overwritten:
         return Overwritten(stayed, watched, self.passes, self.ratio_max, tuple(self.steps))
@@ -162,8 +163,10 @@ def tombstone(config: LogConfig, away_ms: int, backoff_ms: int = BACKOFF_MS) -> 
     missed = gone and away_ms > now
     told = "it never learns that k was deleted" if missed else "it sees the tombstone"
     back = step(4, "read", "the reader is back", away_ms, [told], ())
-    for one in sorted([taken, back], key=lambda one: int(one["event"]["time_ms"])):
-        state = one["state"] if one["event"]["name"] == "clean" else _state_at(steps[-1], away_ms)
+    # Who is back sees the log as the last step left it.
+    for one in sorted([taken, back], key=lambda one: int(one["t_ms"])):
+        before = steps[-1]["state"]["segments"]
+        state = one["state"] if one is taken else log_state(away_ms, before)
         steps.append({**one, "step": len(steps) + 1, "state": state})
     return Missed(now - 1000, missed, tuple(steps))
 
@@ -174,15 +177,11 @@ def _other(config: LogConfig, keyed: KeyedLog, now: int) -> KeyedLog:
     return keyed._replace(log=keyed.log._replace(high_watermark=keyed.log.end_offset))
 
 
-def _state_at(before: Step, now: int) -> dict[str, Any]:
-    return {**before["state"], "time_ms": now}
-
-
 def _all(keyed: KeyedLog) -> list[dict[str, Any]]:
     return segments_of(keyed, 8)
 
 
-def segments_of(keyed: KeyedLog, records_max: int = 3) -> list[dict[str, Any]]:
+def segments_of(keyed: KeyedLog, records_max: int = 2) -> list[dict[str, Any]]:
     """The segments as a state shows them; of many records the last few."""
     found = []
     for segment, content in zip(keyed.log.segments, keyed.contents, strict=True):
@@ -204,3 +203,36 @@ def segments_of(keyed: KeyedLog, records_max: int = 3) -> list[dict[str, Any]]:
             }
         )
     return found
+
+
+def future_record(config: LogConfig, days: int = 30) -> tuple[Step, ...]:
+    """A record a day, of which the second has its timestamp in microseconds: retention compares the largest
+    timestamp of a segment, and stops at the first that is not due."""
+    log = open_log(_DAY)
+    steps: list[Step] = []
+    for day in range(1, days + 1):
+        now = day * _DAY
+        bad = day == 2
+        log = append(config, log, now, [Batch(1, 1000, now * 1000 if bad else now)])
+        log, gone = delete_old_segments(config, log._replace(high_watermark=log.end_offset), now)
+        effects = [f"deleted {segment.base}" for segment in gone]
+        if day in (1, 2, days) or (gone and len(steps) < 6):
+            text = "a record from a wrong clock is written" if bad else "a record is written"
+            if day == days:
+                text = "a month later"
+                effects.append(f"kept {log.segments[0].base}: its newest record is from the future")
+            steps.append(step(len(steps) + 1, "append", text, now - _DAY, effects, _plain(log)))
+    return tuple(steps)
+
+
+def _plain(log: Log) -> list[dict[str, Any]]:
+    return [
+        {
+            "base": segment.base,
+            "bytes": segment.size,
+            "first_ms": max(0, segment.first_write - _DAY),
+            "last_ms": max(0, segment.last_write - _DAY),
+            "closed": segment is not log.active,
+        }
+        for segment in log.segments
+    ]

@@ -1,8 +1,9 @@
 """The life of a log as the steps of a report: what happened when, and the segments after it.
 
-A step is {step, event {name, text, time_ms}, effects, state {time_ms, segments, more}}. A segment of the
-state is {base, bytes, first_ms, last_ms, closed} and, where the story is about keys, its `records`; `more`
-counts segments that are there besides. Times count from the first record.
+A step is {step, t_ms, event {name, text}, effects, state}; the state of a log is {kind: "log", cells,
+segments, more}. A segment is {base, bytes, first_ms, last_ms, closed} and, where the story is about keys, its
+`records`; `more` counts segments that are there besides; `cells` say the same in words, a star marking the
+active segment. Times count from the first record.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from .log_workload import Flow, Life, life, shape
 
 Step = Mapping[str, Any]
 
-_SHOWN_MAX = 6
+_SHOWN_MAX = 4
 _FOLLOWED_MAX = 400
 CLOSED_BY = {
     "size": "it was full",
@@ -40,10 +41,32 @@ def step(
 ) -> Step:
     return {
         "step": number,
-        "event": {"name": name, "text": text, "time_ms": time_ms},
+        "t_ms": time_ms,
+        "event": {"name": name, "text": text},
         "effects": list(effects),
-        "state": {"time_ms": time_ms, "segments": list(segments), "more": more},
+        "state": log_state(time_ms, segments, more),
     }
+
+
+def log_state(time_ms: int, segments: Sequence[Mapping[str, Any]], more: int = 0) -> dict[str, Any]:
+    oldest = min((segment["first_ms"] for segment in segments if segment["bytes"]), default=None)
+    told = [_told(segment) for segment in segments] + ([f"and {more:,} more"] if more else [])
+    return {
+        "kind": "log",
+        "cells": {
+            "oldest record": "none" if oldest is None else duration(time_ms - oldest),
+            "segments": ", ".join(told) or "none",
+        },
+        "segments": list(segments),
+        "more": more,
+    }
+
+
+def _told(segment: Mapping[str, Any]) -> str:
+    mark = "" if segment["closed"] else "*"
+    if "records" in segment:
+        return f"{segment['base']}{mark} [{' '.join(segment['records'])}]"
+    return f"{segment['base']}{mark} {size(segment['bytes'])}"
 
 
 def steady_story(
@@ -128,7 +151,26 @@ def _present(
         # So many that only the oldest were followed.
         beyond = flow.arrived(now) // shape(config, flow).batches + 1 - len(rows)
         return found[:_SHOWN_MAX], beyond + max(0, len(found) - _SHOWN_MAX)
-    if len(found) <= _SHOWN_MAX:
-        return found, 0
-    kept = found[: _SHOWN_MAX // 2] + found[-(_SHOWN_MAX // 2) :]
-    return kept, len(found) - len(kept)
+    return trimmed(found)
+
+
+def trimmed(segments: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], int]:
+    """The oldest and the newest, and how many lie between."""
+    if len(segments) <= _SHOWN_MAX:
+        return segments, 0
+    kept = segments[: _SHOWN_MAX // 2] + segments[-(_SHOWN_MAX // 2) :]
+    return kept, len(segments) - len(kept)
+
+
+def written_once(config: LogConfig, schedule: Schedule = Schedule()) -> tuple[Step, ...]:  # noqa: B008
+    """One record, and nothing after it: the check that finds it old closes its segment and deletes it. Who
+    starts the day after finds nothing."""
+    alone = Flow(1, 1000, 10**18)
+    steps = list(steady_story(config, alone, schedule, segments=1))
+    if not steps or not steps[-1]["effects"]:
+        return tuple(steps)
+    later = steps[-1]["t_ms"] + 86_400_000
+    state = log_state(later, steps[-1]["state"]["segments"])
+    event = {"name": "start", "text": "a reader starts and reads from the beginning"}
+    last = {"t_ms": later, "event": event, "effects": ["nothing is there"], "state": state}
+    return (*steps, {"step": len(steps) + 1, **last})

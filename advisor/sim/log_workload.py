@@ -139,7 +139,7 @@ def steady(config: LogConfig, flow: Flow, schedule: Schedule = Schedule()) -> St
     sure = [config.retention_ms] if by_age is not None else []
     sure += [_microseconds(config.retention_bytes, flow) // 1000] if by_size is not None else []
     delay_us = schedule.file_delete_delay_ms * 1000
-    segments = -(-stays // segment.period_us) + 1
+    segments = stays // segment.period_us + 1
     leaving = -(-delay_us // segment.period_us)
     return Steady(
         segment,

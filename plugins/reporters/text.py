@@ -99,7 +99,7 @@ def _finding(finding: Mapping[str, Any], with_run: bool) -> Iterator[str]:
         spent = finding["evidence"]["numbers"].get("spent")
         yield plain(f"    the shortest run found (faults: {spent}):" if spent else "    a run of it:")
         for line in trace_table(finding["evidence"]["trace"]):
-            yield plain(f"      {line.strip()}")
+            yield plain(f"      {line.removeprefix('  ').rstrip()}")
     for name, value in finding["evidence"]["numbers"].items():
         if name != "spent":
             yield plain(f"    {name}: {value}")

@@ -1,0 +1,270 @@
+"""How many segments, and so files and memory maps, a topic's logs come to; and when they are rolled.
+
+Kafka keeps every segment's file open and both its indexes mapped: a broker ends with "Map failed" at the
+kernel's vm.max_map_count, 65530 by default, or "Too many open files" at the process's limit.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..context import Context, Hit, Judgement
+from ..model import Deployment
+from .storage_reading import Reading, life_story, nice_bytes, nice_ms, traffic_bounds
+
+_KEYS = ("segment.ms", "segment.bytes", "segment.index.bytes", "retention.ms", "retention.bytes")
+_CLOSES = {
+    "size": "segment.bytes",
+    "age": "segment.ms",
+    "offset-index-full": "segment.index.bytes",
+    "time-index-full": "segment.index.bytes",
+    "offset-range": "segment.bytes",
+    "retention": "retention.ms",
+}
+
+
+def segments(reading: Reading, context: Context) -> Judgement | None:
+    """Are segments so small for the traffic that their number is the trouble?"""
+    if "delete" not in reading.policies:
+        return None  # the cleaner joins small segments of a compacted log
+    assumed = bool(reading.missing_traffic)
+    tiny_ms = int(context.params.get("tiny_ms", 10_000))
+    if assumed and not (reading.written("segment.ms") and reading.number("segment.ms") <= tiny_ms):
+        return _segments_without_traffic(reading)
+    from ..sim.log_workload import flow_of, steady
+
+    config, schedule = reading.config(), reading.schedule()
+    flow = flow_of(1, 1024) if assumed else reading.flow()
+    assert flow is not None
+    told = steady(config, flow, schedule)
+    if told.segments_max is None:
+        return None  # nothing is deleted: every log grows without end, and says so
+    here = reading.replicas_a_broker
+    maps = (told.maps_max or 0) * (here or 1)
+    maps_limit, segments_limit = (
+        int(context.params.get("maps_max", 65_530)),
+        int(context.params.get("segments_max", 1000)),
+    )
+    small = told.segment.bytes < int(context.params.get("segment_bytes_min", 16 << 20))
+    if maps <= maps_limit and not (told.segments_max > segments_limit and small):
+        return Judgement("holds", bounds=traffic_bounds(reading))
+    key = _CLOSES[told.segment.reason]
+    if reading.unseen(key, "retention.ms"):
+        return _unseen(reading, key, told.segments_max)
+    hit = _hit(reading, told, flow, key, assumed, maps, maps_limit)
+    return Judgement(
+        "broken", hit, life_story(context, config, flow, schedule), bounds=traffic_bounds(reading)
+    )
+
+
+def _unseen(reading: Reading, key: str, count: int) -> Judgement:
+    return Judgement(
+        "unknown",
+        depends_on=reading.unseen(key, "retention.ms"),
+        reason=f"with Kafka's defaults a partition comes to {count:,} segments",
+    )
+
+
+def _segments_without_traffic(reading: Reading) -> Judgement | None:
+    """Asked only where a size was written that is far below what Kafka takes by itself."""
+    small = [
+        key
+        for key, usual in (
+            ("segment.ms", 604_800_000),
+            ("segment.bytes", 1 << 30),
+            ("segment.index.bytes", 10 << 20),
+        )
+        if reading.written(key) and reading.number(key) * 100 < usual
+    ]
+    if not small:
+        return None
+    return Judgement(
+        "unknown",
+        depends_on=reading.missing_traffic,
+        reason=f"how many segments a partition comes to with this {small[0]} depends on the traffic: "
+        "state records_per_second and record_bytes",
+    )
+
+
+def _hit(reading: Reading, told: Any, flow: Any, key: str, assumed: bool, maps: int, maps_limit: int) -> Hit:
+    from ..sim.amounts import duration
+    from ..sim.amounts import size as size_text
+
+    here = reading.replicas_a_broker
+    shape = told.segment
+    at = reading.place(key, *_KEYS)
+    stays = told.stays_max_ms or 0
+    # A twentieth of what is kept, or a whole usual segment: whatever a person would write first.
+    longer = max(reading.number("segment.ms"), nice_ms(max(stays // 20, 3_600_000)))
+    larger = nice_bytes(max(flow.batch_bytes * longer * 1000 // flow.gap_us, 64 << 20))
+    edits = [
+        reading.edit("segment.ms", longer),
+        reading.edit("segment.bytes", larger),
+        reading.edit("segment.index.bytes", 10 << 20),
+    ]
+    own = [edit for edit in edits if edit.field == key]
+    rest = [edit for edit in edits if edit.field != key]
+    traffic = (
+        (("assumed", "one record of 1 KiB a second on each partition"),) if assumed else reading.assumptions()
+    )
+    over = maps > maps_limit
+    return Hit(
+        at,
+        (key,),
+        {
+            "subject": reading.deployment.topic.name if reading.deployment.topic else reading.subject(key),
+            "key": key,
+            "segments": f"{told.segments_max:,}",
+            "bytes": size_text(shape.bytes),
+            "every": duration(max(1, shape.period_us // 1000)),
+            "trouble": f"{maps:,} memory maps on a broker, where {maps_limit:,} are allowed"
+            if over
+            else f"{told.files_max:,} files for each replica",
+        },
+        reading.shown(_KEYS),
+        numbers=(
+            ("a new segment", f"every {duration(max(1, shape.period_us // 1000))}, {size_text(shape.bytes)}"),
+            ("segments per partition", f"{told.segments_max:,}"),
+            ("files per replica", f"{told.files_max:,}"),
+            ("memory maps", f"{told.maps_max:,} per replica, limit {maps_limit:,} per broker"),
+            *((("replicas on a broker", f"{here} of this topic, others not counted"),) if here else ()),
+            ("a record stays", f"up to {duration(stays)}"),
+            *traffic,
+        ),
+        also_at=reading.also(at, key, "retention.ms"),
+        edits=tuple(own + rest),
+        advice=(f"raise vm.max_map_count above {maps:,} on every broker",) if over else (),
+    )
+
+
+def jitter(reading: Reading, context: Context) -> Judgement | None:
+    """Can the random part of the roll time swallow all of it? A segment draws below min(segment.jitter.ms,
+    segment.ms), while a compacted log rolls at min(max.compaction.lag.ms, segment.ms) less the draw
+    (LogConfig.randomSegmentJitter, maxSegmentMs)."""
+    if not reading.written("segment.jitter.ms") or "compact" not in reading.policies:
+        return None
+    drawn_below = min(reading.number("segment.jitter.ms", 0), reading.number("segment.ms"))
+    lag = reading.number("max.compaction.lag.ms")
+    if drawn_below <= 0 or lag <= 0:
+        return None
+    rolls = min(lag, reading.number("segment.ms"))
+    if drawn_below < rolls:
+        return Judgement("holds", bounds="every jitter that may be drawn")
+    from ..sim.amounts import duration
+    from ..sim.log_workload import flow_of
+
+    share = (drawn_below - rolls) / drawn_below
+    keys = ("segment.jitter.ms", "max.compaction.lag.ms", "segment.ms")
+    at = reading.place(*keys)
+    config = reading.config(segment_jitter_ms=drawn_below - 1)
+    flow = reading.flow() or flow_of(1, 1024)
+    hit = Hit(
+        at,
+        keys[:2],
+        {
+            "subject": reading.subject(*keys),
+            "jitter": duration(reading.number("segment.jitter.ms")),
+            "rolls": duration(rolls),
+            "share": f"{share:.0%}",
+        },
+        reading.shown(keys),
+        numbers=(
+            (
+                "a segment is rolled",
+                f"after {duration(rolls)} less a random time below {duration(drawn_below)}",
+            ),
+            ("segments of one append", f"{share:.0%} of all that are begun"),
+            ("drawn", f"the run shows a jitter of {duration(drawn_below - 1)}, drawn every time"),
+        ),
+        also_at=reading.also(at, *keys),
+        edits=(reading.edit("segment.jitter.ms", nice_ms(rolls // 10)), reading.edit("segment.jitter.ms", 0)),
+    )
+    return Judgement(
+        "broken",
+        hit,
+        life_story(context, config, flow, reading.schedule()),
+        bounds="every jitter that may be drawn",
+    )
+
+
+def rolls_together(reading: Reading, context: Context) -> Judgement | None:
+    """Do very many partitions that were made together roll together?"""
+    here = reading.replicas_a_broker
+    many = int(context.params.get("replicas_min", 1000))
+    if here is None or here < many or reading.missing_traffic:
+        return None
+    if reading.number("segment.jitter.ms", 0) > 0:
+        return Judgement("holds", bounds="arithmetic")
+    from ..sim.amounts import duration
+    from ..sim.log_workload import shape
+
+    flow = reading.flow()
+    assert flow is not None
+    told = shape(reading.config(), flow)
+    if told.reason != "age" or reading.unseen("segment.ms", "segment.jitter.ms"):
+        return None
+    every = duration(told.period_us // 1000)
+    hit = Hit(
+        reading.place("segment.ms"),
+        ("segment.jitter.ms",),
+        {
+            "subject": reading.deployment.topic.name if reading.deployment.topic else reading.subject(),
+            "replicas": f"{here:,}",
+            "every": every,
+        },
+        reading.shown(("segment.jitter.ms", "segment.ms")),
+        numbers=(
+            ("rolled at once", f"{here:,} replicas on a broker, every {every}"),
+            ("assumed", "partitions made together and written to evenly"),
+            *reading.assumptions(),
+        ),
+        edits=(reading.edit("segment.jitter.ms", nice_ms(reading.number("segment.ms") // 10)),),
+    )
+    return Judgement("broken", hit, bounds="arithmetic")
+
+
+def partitions(reading: Reading, context: Context) -> Judgement | None:
+    """Does a broker hold more replicas than it was made for? All topics of the cluster in sight count."""
+    brokers = reading.fact("cluster.brokers")
+    if brokers is None or not reading.deployment.cluster:
+        return None
+    limit = int(context.params.get("replicas_a_broker_max", 4000))
+    counted = {
+        topic: copies
+        for deployment in context.deployments_of(reading.deployment.cluster[0]) or (reading.deployment,)
+        if (copies := _copies(deployment)) is not None and deployment.topic is not None
+        for topic in [deployment.topic.name]
+    }
+    total = sum(counted.values())
+    share = -(-total // brokers)
+    if share <= limit:
+        return None
+    largest = max(counted, key=lambda name: (counted[name], name))
+    cluster = reading.deployment.cluster[0]
+    hit = Hit(
+        reading.place(),
+        ("partitions",),
+        {
+            "subject": cluster.name,
+            "replicas": f"{share:,}",
+            "limit": f"{limit:,}",
+            "largest": largest,
+        },
+        numbers=(
+            ("replicas", f"{total:,} of {len(counted)} topics on {brokers} brokers: {share:,} each"),
+            ("largest topic", f"{largest}: {counted[largest]:,} replicas"),
+            ("limit", f"{limit:,} a broker (params.replicas_a_broker_max; see your vendor's table)"),
+        ),
+        advice=(
+            f"add brokers: {-(-total // limit)} would hold {limit:,} replicas each",
+            f"give {largest} fewer partitions when it is made anew: they cannot be taken away",
+        ),
+    )
+    return Judgement("broken", hit, bounds="arithmetic")
+
+
+def _copies(deployment: Deployment) -> int | None:
+    reading = Reading(deployment)
+    if reading.partitions is None:
+        return None
+    return reading.partitions * (reading.replicas or 1)
