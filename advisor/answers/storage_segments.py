@@ -28,9 +28,10 @@ def segments(reading: Reading, context: Context) -> Judgement | None:
     if "delete" not in reading.policies:
         return None  # the cleaner joins small segments of a compacted log
     assumed = bool(reading.missing_traffic)
+    segments_limit = max(1, int(context.params.get("segments_max", 1000)))
     tiny_ms = int(context.params.get("tiny_ms", 10_000))
     if assumed and not (reading.written("segment.ms") and reading.number("segment.ms") <= tiny_ms):
-        return _segments_without_traffic(reading)
+        return _segments_without_traffic(reading, segments_limit)
     from ..sim.log_workload import flow_of, steady
 
     config, schedule = reading.config(), reading.schedule()
@@ -41,10 +42,7 @@ def segments(reading: Reading, context: Context) -> Judgement | None:
         return None  # nothing is deleted: every log grows without end, and says so
     here = reading.replicas_a_broker
     maps = (told.maps_max or 0) * (here or 1)
-    maps_limit, segments_limit = (
-        int(context.params.get("maps_max", 65_530)),
-        int(context.params.get("segments_max", 1000)),
-    )
+    maps_limit = int(context.params.get("maps_max", 65_530))
     small = told.segment.bytes < int(context.params.get("segment_bytes_min", 16 << 20))
     if maps <= maps_limit and not (told.segments_max > segments_limit and small):
         return Judgement("holds", bounds=traffic_bounds(reading))
@@ -65,16 +63,17 @@ def _unseen(reading: Reading, key: str, count: int) -> Judgement:
     )
 
 
-def _segments_without_traffic(reading: Reading) -> Judgement | None:
-    """Asked only where a size was written that is far below what Kafka takes by itself."""
+def _segments_without_traffic(reading: Reading, segments_limit: int) -> Judgement | None:
+    """Asked only where somebody wrote a size with which the limit may be passed."""
+    retention = reading.number("retention.ms", -1)
     small = [
         key
-        for key, usual in (
-            ("segment.ms", 604_800_000),
-            ("segment.bytes", 1 << 30),
-            ("segment.index.bytes", 10 << 20),
+        for key, least in (
+            ("segment.ms", retention // segments_limit),
+            ("segment.bytes", 10 << 20),
+            ("segment.index.bytes", 100 << 10),
         )
-        if reading.written(key) and reading.number(key) * 100 < usual
+        if reading.written(key) and reading.number(key) < least
     ]
     if not small:
         return None
