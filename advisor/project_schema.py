@@ -191,6 +191,14 @@ class Workload(_Table):
     longest_catch_up: Milliseconds | None = Field(
         None, description="longest time that a reader is away, or behind, on a topic", examples=["2d"]
     )
+    transaction_ms: Milliseconds | None = Field(
+        None,
+        description="longest time from the begin of a transaction to its commit, such as a checkpoint's",
+        examples=["30s"],
+    )
+    longest_idle: Milliseconds | None = Field(
+        None, description="longest time in which a transactional producer writes nothing", examples=["8h"]
+    )
     on_send_error: Literal["ignore", "stop"] | None = Field(
         None, description="what the producer does when a send fails: ignore or stop", examples=["stop"]
     )

@@ -17,8 +17,9 @@ from .link import Overrides
 from .model import Deployment, Fact, Location, Origin, Setting, UsageError
 from .simulating import Counts, check_overrides, completed, known_faults, of_settings, written_by_groups
 from .verdicts import SECONDS_MAX, Verdicts
+from .vocabulary import TRANSACTION_GUARANTEES
 
-_COMPONENTS = ("producer", "topic", "broker")
+_COMPONENTS = ("producer", "topic", "broker", "consumer")
 
 
 class Scenario(NamedTuple):
@@ -38,6 +39,7 @@ class Scenario(NamedTuple):
     sets: tuple[tuple[str, int], ...]  # as --set would have them, with the line of each
     policy: Mapping[str, Any]
     bounds: Mapping[str, Any] | None
+    time: Mapping[str, int] | None = None
 
 
 class Played(NamedTuple):
@@ -84,6 +86,7 @@ def read_scenario(file: str, data: bytes) -> Scenario:
         tuple(sets),
         value.get("policy", {}),
         value.get("bounds"),
+        value.get("time"),
     )
     for table in ("environment", "faults"):
         _at(f"{file}:{lines.of((table,))}: ", known_faults, scenario.guarantee or "", value.get(table, {}))
@@ -117,6 +120,12 @@ def play(scenario: Scenario, version: Version, sets: Sequence[str], verdicts: Ve
     if scenario.guarantee == "group-available":
         deployment = written_by_groups(deployment)
     decoded = decode(deployment)
+    if scenario.guarantee in TRANSACTION_GUARANTEES:
+        from .transaction_scenarios import played
+
+        return played(scenario, deployment, decoded, verdicts, _unmet)
+    if scenario.time is not None:
+        raise UsageError(f"{scenario.file}: time: only transactions are run on a clock by a scenario")
     policy = _policy(scenario, decoded)
     environment, faults = counts(scenario.environment, policy), counts(scenario.faults, policy)
     if scenario.events:

@@ -7,7 +7,7 @@ factor 3, the defaults of the version. Logs are cut by the protocol of the versi
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from .catalog import Version, resolve_version
 from .decode import Decoded, Knob, decode
@@ -18,15 +18,26 @@ from .model import Deployment, Document, Fact, Location, Origin, Setting, UsageE
 from .packs import Rule
 from .schemas.explain import did_you_mean
 from .verdicts import Verdicts
-from .vocabulary import BROKER_FAULTS, GUARANTEES, PRODUCER_FAULTS
+from .vocabulary import (
+    BROKER_FAULTS,
+    GUARANTEES,
+    PRODUCER_FAULTS,
+    TRANSACTION_FAULTS,
+    TRANSACTION_GUARANTEES,
+)
+
+if TYPE_CHECKING:
+    from .answers.transactions import Seen as TransactionsSeen
 
 Counts = Mapping[str, int | str]
 
-_READ = ("producer", "topic", "broker")
+_READ = ("producer", "topic", "broker", "consumer")
 _ASSUMED = "(assumed)"
 _OWN_DEFAULTS: Mapping[str, tuple[Counts, Counts]] = {
     "acked-records-survive": ({"slow_follower": "rf-1"}, {"broker_crash": 2}),
     "replicas-agree": ({}, {"power_loss": 2}),
+    "only-committed-read": ({}, {"producer_crash": 1, "producer_pause": 1}),
+    "records-visible": ({}, {"late_request": 1}),
 }
 
 
@@ -56,13 +67,17 @@ def known_guarantee(name: str) -> str:
 
 def known_faults(guarantee: str, counts: Counts) -> Counts:
     """The counts, if this guarantee's model knows every fault named."""
-    known = PRODUCER_FAULTS if guarantee in PRODUCER_GUARANTEES else BROKER_FAULTS
+    known = BROKER_FAULTS
+    if guarantee in PRODUCER_GUARANTEES:
+        known = PRODUCER_FAULTS
+    elif guarantee in TRANSACTION_GUARANTEES:
+        known = TRANSACTION_FAULTS
     for name, count in counts.items():
         if name not in known:
-            elsewhere = name in BROKER_FAULTS or name in PRODUCER_FAULTS
+            elsewhere = name in {**BROKER_FAULTS, **PRODUCER_FAULTS, **TRANSACTION_FAULTS}
             what = f"{guarantee} is not asked about {name!r}" if elsewhere else f"no fault is called {name!r}"
             raise UsageError(what + did_you_mean(name, known))
-        if guarantee in PRODUCER_GUARANTEES and isinstance(count, str):
+        if known is not BROKER_FAULTS and isinstance(count, str):
             raise UsageError(f"{name}={count}: {guarantee} wants a number, it knows no replication factor")
     return counts
 
@@ -140,16 +155,16 @@ def of_settings(overrides: Overrides, version: Version, client: str = "java") ->
         given = overrides.settings.get(component)
         if not given:
             return None
-        family = client if component == "producer" else "java"
+        family = client if component in ("producer", "consumer") else "java"
         return Document("--set", "set", component, component, tuple(given.values()), family)
 
-    broker = document("broker")
+    broker, consumer = document("broker"), document("consumer")
     return Deployment(
         id="the settings given",
         producer=document("producer"),
         topic=document("topic"),
         cluster=(broker,) if broker is not None else (),
-        groups=(),
+        groups=(consumer,) if consumer is not None else (),
         version=version.asked,
         facts=overrides.facts,
         workload={},
@@ -163,9 +178,8 @@ def check_overrides(overrides: Overrides, version: Version) -> None:
 
     for component, given in overrides.settings.items():
         if component not in _READ:
-            raise UsageError(
-                f"--set {component}.{next(iter(given))}: simulate reads producer, topic, broker and fact"
-            )
+            read = ", ".join(_READ)
+            raise UsageError(f"--set {component}.{next(iter(given))}: simulate reads {read} and fact")
         config = {key: setting.value for key, setting in given.items()}
         verdict = would_accept(component, version, config)
         for reason in verdict.reasons if isinstance(verdict, Rejected) else ():
@@ -237,6 +251,9 @@ def settings_of(
 ) -> list[tuple[str, Setting]]:
     """What decided the behaviour that is asked about, each with its origin."""
     names = set(guarantees)
+    if names <= set(TRANSACTION_GUARANTEES):
+        return _transaction_settings(deployment)
+    names -= set(TRANSACTION_GUARANTEES)
     knobs: list[Knob] = []
     if not names <= set(PRODUCER_GUARANTEES):
         knobs += decoded.knobs.values()
@@ -288,6 +305,63 @@ def simulate(deployment: Deployment, asked: Iterable[Asked], verdicts: Verdicts)
     decoded = decode(deployment)
     found = []
     for one in asked:
+        if one.guarantee in TRANSACTION_GUARANTEES:
+            found.append(_of_transactions(deployment, one, verdicts))
+            continue
         of_groups = one.guarantee == "group-available"
         found.append(answered(decode(written_by_groups(deployment)) if of_groups else decoded, one, verdicts))
     return found
+
+
+# -- transactions ------------------------------------------------------------------------------------------
+
+
+def with_reader(deployment: Deployment) -> Deployment:
+    """A reader with the defaults of the version where none is in sight."""
+    if any(group.component == "consumer" for group in deployment.groups):
+        return deployment
+    return deployment._replace(groups=(*deployment.groups, _empty("consumer")))
+
+
+def has_transactions(deployment: Deployment) -> bool:
+    return "transactional.id" in deployment_layers(deployment).get("producer", {})
+
+
+def _seen_transactions(deployment: Deployment) -> TransactionsSeen:
+    from .answers.looking import Look
+    from .answers.transactions import readers, seen
+
+    deployment = with_reader(deployment)
+    reader = readers(deployment)[0]
+    return seen(Look(deployment, group=reader), reader)
+
+
+def _transaction_settings(deployment: Deployment) -> list[tuple[str, Setting]]:
+    """Who takes part in transactions; a default of something that nobody has shown is an assumption."""
+    shown = []
+    found = list(_seen_transactions(deployment).settings)
+    if has_transactions(deployment):
+        from .answers.looking import Look
+        from .answers.transaction_times import TIMEOUT, check_of
+
+        look = Look(deployment)
+        timeout, check = look.number("producer", TIMEOUT)[1], check_of(look)[1]
+        found += [(name, one) for name, one in (("producer", timeout), ("broker", check)) if one is not None]
+    for component, setting in found:
+        unseen = component == "consumer" and not deployment.groups
+        unseen |= component == "broker" and all(one.file == _ASSUMED for one in deployment.cluster)
+        if unseen and setting.origin.kind == "default":
+            setting = setting._replace(origin=setting.origin._replace(kind="assumed"))
+        shown.append((component, setting))
+    return shown
+
+
+def _of_transactions(deployment: Deployment, asked: Asked, verdicts: Verdicts) -> Simulated:
+    from .answers.transactions import search
+
+    found = _seen_transactions(deployment)
+    environment = {name: int(count) for name, count in asked.environment.items()}
+    faults = {name: int(count) for name, count in (asked.faults[0] if asked.faults else {}).items()}
+    answer = search(asked.guarantee, found, environment, faults, verdicts.ask)
+    outcome = Outcome(answer.verdict, answer.drawn, environment, faults, answer.depends_on, answer.reason)
+    return Simulated(asked, outcome)

@@ -27,6 +27,14 @@ GUARANTEES: Mapping[str, tuple[str, str]] = {
         "records of a partition are stored in the order of sending",
         "records are stored against the order of sending",
     ),
+    "only-committed-read": (
+        "readers process only what was committed",
+        "a reader processes a record of work that was aborted or given up",
+    ),
+    "records-visible": (
+        "what was committed is shown to readers",
+        "readers are not shown what was committed",
+    ),
     "committed-on-isr": (
         "what a leader counts as committed is on every in-sync replica",
         "a leader counts as committed what an in-sync replica does not have",
@@ -53,6 +61,13 @@ PRODUCER_FAULTS: Mapping[str, str] = {
     "retriable_error": "the broker refuses once, with an error that passes",
     "leader_move": "the lead moves to the other replica",
     "producer_crash": "the producer's process dies",
+}
+# What is asked of the model of transactions, and of no other.
+TRANSACTION_GUARANTEES = ("only-committed-read", "records-visible")
+TRANSACTION_FAULTS: Mapping[str, str] = {
+    "producer_crash": "the producer's process dies",
+    "producer_pause": "the producer stops for so long that another takes over, and then goes on",
+    "late_request": "a request that the producer gave up reaches the broker later",
 }
 
 # The steps of a schedule: how each is written, and what it does.

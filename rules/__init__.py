@@ -2,7 +2,7 @@
 
 from advisor.api import PackSpec, hookimpl
 
-_PACKS = ("availability", "durability", "ordering", "plumbing", "start", "storage")
+_PACKS = ("availability", "durability", "ordering", "plumbing", "start", "storage", "transactions")
 
 
 @hookimpl

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..model import Deployment, UsageError
-from ..vocabulary import BROKER_FAULTS, GUARANTEES, PRODUCER_FAULTS, STEPS
+from ..vocabulary import BROKER_FAULTS, GUARANTEES, PRODUCER_FAULTS, STEPS, TRANSACTION_FAULTS
 from . import say
 
 if TYPE_CHECKING:
@@ -26,7 +26,10 @@ if TYPE_CHECKING:
     from ..scenarios import Scenario
 
 _listed = "".join(f"  {name:<23}{says}\n" for name, (says, _) in GUARANTEES.items())
-_faults = "".join(f"  {name:<23}{says}\n" for name, says in {**PRODUCER_FAULTS, **BROKER_FAULTS}.items())
+_faults = "".join(
+    f"  {name:<23}{says}\n"
+    for name, says in {**TRANSACTION_FAULTS, **PRODUCER_FAULTS, **BROKER_FAULTS}.items()
+)
 _steps = "".join(f"  {written:<46}{says}\n" for written, says in STEPS.values())
 EPILOG = f"""\
 examples:
@@ -38,6 +41,8 @@ examples:
       --set fact.replication_factor=2 --set fact.brokers=2              why Kafka 0.11 was needed
   kafka-advisor simulate --set fact.replication_factor=3 --set topic.min.insync.replicas=3
       --guarantee writes-available --faults roll=1                      a rolling restart
+  kafka-advisor simulate --set producer.transactional.id=etl-1 --guarantee only-committed-read
+      --set consumer.isolation.level=read_uncommitted                   what a reader should not have seen
   kafka-advisor simulate samples/quickstart --guarantee acked-records-survive
   kafka-advisor simulate samples/scenarios/s2-loss-by-truncation.toml   a story, and its run
   kafka-advisor simulate samples/scenarios/s2-loss-by-truncation.toml --kafka-version 0.11
@@ -54,7 +59,8 @@ guarantees:
 faults, for --faults (counted) and --environment (free of charge): NAME=N, NAME=rf or NAME=rf-1
 {_faults}
 without --faults and --environment: acked-records-survive: broker_crash=2, slow_follower=rf-1 free of charge;
-replicas-agree: power_loss=2; the others: as the first rule that asks them
+replicas-agree: power_loss=2; only-committed-read: producer_crash=1, producer_pause=1; records-visible:
+late_request=1; the others: as the first rule that asks them
 
 steps of a --schedule, a TOML file with title, story, replicas, schedule, and settings by component:
 {_steps}
@@ -184,6 +190,7 @@ def _deployment(args: argparse.Namespace, cache: Cache) -> int:
     from ..simulating import (
         check_overrides,
         completed,
+        has_transactions,
         known_guarantee,
         settings_of,
         simulate,
@@ -202,7 +209,7 @@ def _deployment(args: argparse.Namespace, cache: Cache) -> int:
 
         check_overrides(parse_overrides(args.set, version), version)
     deployment = completed(found)
-    asked = _asked(args, cache)
+    asked = _asked(args, cache, has_transactions(deployment))
     verdicts = Verdicts(cache)
     if args.guarantee == "group-available":
         deployment = written_by_groups(deployment)
@@ -260,8 +267,9 @@ def _deployment_lines(data: Mapping[str, Any], args: argparse.Namespace) -> Iter
     yield from shown.verdict_lines(entry, GUARANTEES[entry["guarantee"]])
 
 
-def _asked(args: argparse.Namespace, cache: Cache) -> list[Any]:
+def _asked(args: argparse.Namespace, cache: Cache, transactions: bool) -> list[Any]:
     from ..simulating import known_faults, question
+    from ..vocabulary import TRANSACTION_GUARANTEES
 
     environment = _counts(args.environment, "--environment")
     faults = _counts(args.faults, "--faults")
@@ -275,6 +283,8 @@ def _asked(args: argparse.Namespace, cache: Cache) -> list[Any]:
     if environment is not None or faults is not None:
         raise UsageError("--faults and --environment need --guarantee: each guarantee has faults of its own")
     asked = {rule.guarantee for rule in rules if rule.enabled} | {"acked-records-survive", "replicas-agree"}
+    if not transactions:
+        asked -= set(TRANSACTION_GUARANTEES)
     return [question(name, None, None, rules) for name in GUARANTEES if name in asked]
 
 

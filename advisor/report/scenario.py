@@ -49,7 +49,7 @@ def scenario_data(played: Played, changed: bool) -> dict[str, Any]:
         verdict,
         played.environment,
         played.faults,
-        given=bool(scenario.events),
+        given=bool(scenario.events) or scenario.time is not None,
     )
     return data | {"guarantees": [entry | {"trace": trace}]}
 

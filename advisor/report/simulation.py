@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..model import Setting
+from . import transaction_words
+from .run import trace_table
 from .words import in_words
 
 Step = Mapping[str, Any]
@@ -82,6 +84,14 @@ _KNOWS = (
 
 
 def run_lines(trace: Sequence[Step]) -> Iterator[str]:
+    if trace[0]["state"].get("kind") == "transaction":
+        yield from trace_table(trace)
+        yield ""
+        yield "In words:"
+        yield from transaction_words.in_words(trace)
+        yield ""
+        yield from transaction_words.LEGEND
+        return
     yield from run_table(trace)
     yield ""
     yield "In words:"

@@ -340,6 +340,17 @@ def _of_producer(name: str) -> Question:
     return ask_producer
 
 
+def _of_transactions(name: str) -> Question:
+    def ask_transactions(
+        policy: Any, environment: Counts, faults: Counts, bounds: Bounds | None, expired: Expired | None
+    ) -> Verdict:
+        from .transactions_questions import ask as ask_it
+
+        return ask_it(name, policy, environment, faults, bounds, expired)
+
+    return ask_transactions
+
+
 # The registry. A guarantee of another part (producer, groups) adds its function here.
 QUESTIONS: dict[str, Question] = {
     "acked-records-survive": acked_records_survive,
@@ -349,4 +360,6 @@ QUESTIONS: dict[str, Question] = {
     "group-available": group_available,
     "records-stored-once": _of_producer("records-stored-once"),
     "send-order-kept": _of_producer("send-order-kept"),
+    "only-committed-read": _of_transactions("only-committed-read"),
+    "records-visible": _of_transactions("records-visible"),
 }

@@ -38,9 +38,12 @@ class Bounds(NamedTuple):
     note: str = ""
 
     def text(self) -> str:
+        records = f"{self.records} record" + ("" if self.records == 1 else "s")
+        if self.replicas == 1 and not self.elections:
+            return f"{records}, {self.note}"  # a model without replication
         parts = [
             f"{self.replicas} replicas",
-            f"{self.records} record" + ("" if self.records == 1 else "s"),
+            records,
             f"{self.elections} election" + ("" if self.elections == 1 else "s"),
             "atomic fetch" if self.fetch == "atomic" else "fetch in rounds",
         ]
@@ -61,7 +64,8 @@ class Step(NamedTuple):
     number: int
     event: Mapping[str, Any]  # {name, text, ...}
     effects: tuple[str, ...]
-    state: Mapping[str, Any]  # leader, epoch, isr, elr, hw, replicas, remote_leo, clients
+    state: Mapping[str, Any]  # leader, epoch, isr, elr, hw, replicas, remote_leo, clients; or kind and cells
+    t_ms: int | None = None  # only in runs on a clock
 
     def text(self) -> str:
         return "  ".join(cell for cell in cells(self, bool(self.state["remote_leo"])) if cell)
@@ -69,6 +73,7 @@ class Step(NamedTuple):
     def as_dict(self) -> dict[str, Any]:
         return {
             "step": self.number,
+            **({} if self.t_ms is None else {"t_ms": self.t_ms}),
             "event": dict(self.event),
             "effects": list(self.effects),
             "state": dict(self.state),

@@ -5,6 +5,10 @@ from advisor.api import ModelSpec, hookimpl
 # One line a guarantee, sorted: (name, module:function).
 _GUARANTEES: dict[str, str] = {
     "storage-bounded": "advisor.answers.storage:judge",
+    "only-committed-read": "advisor.answers.transactions:judge_committed",
+    "records-visible": "advisor.answers.transactions:judge_visible",
+    "retries-recognised": "advisor.answers.transaction_times:judge_recognised",
+    "transactions-complete": "advisor.answers.transaction_times:judge_complete",
 }
 
 

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from advisor.sim.questions import QUESTIONS
-from advisor.vocabulary import BROKER_FAULTS, GUARANTEES, PRODUCER_FAULTS
+from advisor.vocabulary import BROKER_FAULTS, GUARANTEES, PRODUCER_FAULTS, TRANSACTION_FAULTS
 from tests.conftest import ROOT
 
 S2 = [
@@ -193,15 +193,17 @@ def test_several_deployments_are_listed_and_one_is_chosen(simulate, tmp_path):
 def test_the_words_of_the_help_are_those_of_the_simulator():
     from advisor.sim.partition_state import EVENT_OF
     from advisor.sim.producer import FAULTS
+    from advisor.sim.transactions import FAULTS as OF_TRANSACTIONS
 
     assert set(GUARANTEES) == set(QUESTIONS)
     assert set(BROKER_FAULTS) == set(EVENT_OF)
     assert set(PRODUCER_FAULTS) == set(FAULTS)
+    assert set(TRANSACTION_FAULTS) == set(OF_TRANSACTIONS)
 
 
 def test_help_teaches_and_its_examples_run(simulate, samples, monkeypatch):
     shown = simulate("--help").out
-    for name in (*GUARANTEES, *BROKER_FAULTS, *PRODUCER_FAULTS):
+    for name in (*GUARANTEES, *BROKER_FAULTS, *PRODUCER_FAULTS, *TRANSACTION_FAULTS):
         assert f"\n  {name} " in shown
     assert "exit codes" in shown
     monkeypatch.chdir(samples.parent)
@@ -256,7 +258,7 @@ def test_other_commands_do_not_pay(advisor):
         (("--set", "producer.acks=banana"), "must be one of all, -1, 0, 1"),
         ((*ACKS_1, "--set", "producer.enable.idempotence=true"), "idempotence needs acks=all"),
         (("--set", "topic.min.insync.replicas=0"), "must be at least 1"),
-        (("--set", "consumer.group.id=x"), "simulate reads producer, topic, broker and fact"),
+        (("--set", "admin.retries=1"), "simulate reads producer, topic, broker, consumer and fact"),
         (("--set", "fact.broker=3"), "no such fact"),
         (("--set", "fact.brokers=none"), "must be a number"),
         (("--set", "fact.brokers=0"), "must be a number, 1 or more"),
