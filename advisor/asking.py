@@ -112,7 +112,6 @@ class Asker:
         profiles: Mapping[str, Profile],
         suppressions: Suppressions,
         cache: Cache,
-        tolerances: bool,
     ) -> None:
         self.registry, self.rules, self.choice = registry, rules, choice
         self.project, self.records = project, records
@@ -129,7 +128,7 @@ class Asker:
             for setting in document.settings
             if setting.origin.at is not None
         }
-        self.suppressions, self.cache, self.tolerances = suppressions, cache, tolerances
+        self.suppressions, self.cache = suppressions, cache
         # Context is loaded to be linked with; only what has a part in a target can have a finding there.
         self.asked_documents = [document for document in documents if touches(document, self.targets)]
         self.asked_deployments = deployments_of(deployments, self.targets)
@@ -218,7 +217,7 @@ class Asker:
         """Loaded only where something is asked of it."""
         from .guaranteed import Guaranteed
 
-        return Guaranteed(self._searches(), self.tolerances)
+        return Guaranteed(self._searches())
 
     def _searches(self) -> Verdicts:
         if self._verdicts is None:

@@ -38,8 +38,6 @@ class Options(NamedTuple):
     link: bool = True
     cache: bool = True
     today: str = ""
-    # Search also what no rule asks: how many of each fault are survived.
-    runs: bool = False
 
 
 class Root(NamedTuple):
@@ -257,7 +255,6 @@ def ask_linked(asking: Asking, project: Project, linked: Linked) -> Asked:
         profiles,
         Suppressions(project, records, options.today),
         cache,
-        options.runs,
     )
     return Asked(profiles, versions, tuple(asker.findings()), asker.answers)
 

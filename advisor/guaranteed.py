@@ -40,8 +40,8 @@ class _Known(NamedTuple):
 class Guaranteed:
     """Asks each behaviour once: deployments that behave alike share their outcomes and repairs."""
 
-    def __init__(self, verdicts: Verdicts, tolerances: bool = False) -> None:
-        self.verdicts, self.tolerances = verdicts, tolerances
+    def __init__(self, verdicts: Verdicts) -> None:
+        self.verdicts = verdicts
         self._known: dict[tuple[Any, ...], _Known] = {}
 
     def answers(self, deployment: Deployment, rules: Sequence[tuple[Rule, str]], messages: Any) -> Answers:
@@ -95,14 +95,8 @@ class Guaranteed:
             if rule.code in outcomes and severity != "note"
         ]
         guarantees = _merged(told, {**decoded.knobs, **(decoded.producer or {})})
-        if self.tolerances:
-            guarantees = [
-                {
-                    **entry,
-                    "tolerance": tolerances(decoded, entry["name"], self.verdicts) or entry["tolerance"],
-                }
-                for entry in guarantees
-            ]
+        for entry in guarantees:
+            entry["tolerance"] = tolerances(decoded, entry["name"], self.verdicts)
         return _Known(outcomes, headline(decoded, self.verdicts), tuple(guarantees))
 
     def _finding(
@@ -276,10 +270,9 @@ def _first_fix(finding: Finding) -> object:
 
 
 def _merged(told: Sequence[tuple[Rule, Outcome, bool]], knobs: Mapping[str, Knob]) -> list[dict[str, Any]]:
-    """One entry a guarantee: the worst that any rule of the profile came to, with what each fault did. What
-    is asked of an internal topic has knobs of its own: what it depends on is not joined with the rest."""
+    """One entry a guarantee: the worst that any rule of the profile came to. What is asked of an internal
+    topic has knobs of its own: what it depends on is not joined with the rest."""
     worst: dict[str, tuple[Outcome, bool]] = {}
-    tolerance: dict[str, list[dict[str, Any]]] = {}
     for rule, outcome, own in told:
         name = rule.guarantee or ""
         kept = worst.get(name)
@@ -288,36 +281,17 @@ def _merged(told: Sequence[tuple[Rule, Outcome, bool]], knobs: Mapping[str, Knob
         else:
             found = worse(kept[0], outcome, knobs if own and kept[1] else None)
             worst[name] = found, own if found is outcome else kept[1]
-        tolerance.setdefault(name, []).extend(
-            _tolerance({**outcome.environment, **outcome.faults}, outcome.verdict)
-        )
-    return [_summary(name, worst[name][0], tolerance[name]) for name in sorted(worst)]
+    return [_summary(name, worst[name][0]) for name in sorted(worst)]
 
 
-def _summary(name: str, outcome: Outcome, tolerance: list[dict[str, Any]]) -> dict[str, Any]:
+def _summary(name: str, outcome: Outcome) -> dict[str, Any]:
     bounds = getattr(outcome.drawn, "bounds", None)
     return {
         "name": name,
         "verdict": outcome.verdict,
-        "tolerance": tolerance,
+        "tolerance": [],
         "bounds": bounds.text() if bounds is not None else None,
         "states": getattr(outcome.drawn, "states", None),
         "depends_on": list(outcome.depends_on),
         "reason": outcome.reason,
     }
-
-
-def _tolerance(asked: Mapping[str, int], verdict: str) -> list[dict[str, Any]]:
-    counted = {name: count for name, count in asked.items() if name != "slow_follower"}
-    if len(counted) != 1 or verdict == "unknown":
-        return []
-    fault, count = next(iter(counted.items()))
-    holds = verdict == "holds"
-    return [
-        {
-            "fault": fault,
-            "survives": count if holds else count - 1,
-            "broken_by": None if holds else count,
-            "exhausted": holds,
-        }
-    ]

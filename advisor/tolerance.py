@@ -15,7 +15,7 @@ from .verdicts import Verdicts
 
 def headline(decoded: Decoded, verdicts: Verdicts) -> Headline:
     """None where it depends on what is not in sight: two numbers would be about another deployment."""
-    if not all(knob.seen for name, knob in decoded.knobs.items() if name != "elr"):
+    if not _in_sight(decoded):
         return Headline(None, None)
     found = [headline_of_policy(one.policy, verdicts.ask) for one in replication_policies(decoded)]
     lost = {one.survives_lost for one in found}
@@ -32,20 +32,27 @@ SEARCHED_UP_TO = 2
 
 
 def tolerances(decoded: Decoded, guarantee: str, verdicts: Verdicts) -> list[dict[str, Any]]:
-    """How many of each fault are survived, searched up to two; empty where the deployment is not in sight."""
-    policies = [one.policy for one in replication_policies(decoded)]
-    if len(policies) != 1:
+    """How many of each fault are survived, searched up to two; empty where the deployment is not in sight.
+    Whether eligible leader replicas are on may be unknown: then at least so many are."""
+    if not _in_sight(decoded):
         return []
-    found = [
-        tolerance(policies[0], guarantee, fault, SEARCHED_UP_TO, ask=verdicts.ask)
-        for fault in _FAULTS.get(guarantee, ())
-    ]
-    return [
-        {
-            "fault": one.fault,
-            "survives": one.survives,
-            "broken_by": one.broken_by,
-            "exhausted": one.exhausted,
-        }
-        for one in found
-    ]
+    policies = [one.policy for one in replication_policies(decoded)]
+    found = []
+    for fault in _FAULTS.get(guarantee, ()):
+        counted = [
+            tolerance(policy, guarantee, fault, SEARCHED_UP_TO, ask=verdicts.ask) for policy in policies
+        ]
+        worst = min(counted, key=lambda one: (one.survives is not None, one.survives or 0, one.exhausted))
+        found.append(
+            {
+                "fault": fault,
+                "survives": worst.survives,
+                "broken_by": worst.broken_by,
+                "exhausted": worst.exhausted,
+            }
+        )
+    return found
+
+
+def _in_sight(decoded: Decoded) -> bool:
+    return all(knob.seen for name, knob in decoded.knobs.items() if name != "elr")

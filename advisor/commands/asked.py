@@ -61,7 +61,6 @@ def options_of(args: argparse.Namespace) -> Options:
         link=not args.no_link,
         cache=not args.no_cache,
         today=_today(),
-        runs=getattr(args, "runs", False),
     )
 
 

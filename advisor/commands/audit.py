@@ -54,7 +54,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add(
         "--runs",
         action="store_true",
-        help="show the runs behind notes too, and how many of each fault are survived",
+        help="show the runs behind notes too",
     )
     add("--show-effective", action="store_true", help="print the values in force and where each comes from")
     add(

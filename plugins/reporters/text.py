@@ -13,7 +13,7 @@ DETAILED_MAX = 10
 
 def render(report: Mapping[str, Any], options: Mapping[str, Any]) -> str:
     lines = [_first_line(report)]
-    lines += _joined(report, bool(options.get("runs")))
+    lines += _joined(report)
     lines += _skipped(report)
     for finding in report["findings"]:
         if finding["suppressed"] is None:
@@ -37,10 +37,10 @@ def _first_line(report: Mapping[str, Any]) -> str:
     return plain(f"Kafka {report['kafka_version']}, profile {profile['name']}: {profile['why']}")
 
 
-def _joined(report: Mapping[str, Any], with_runs: bool) -> Iterator[str]:
+def _joined(report: Mapping[str, Any]) -> Iterator[str]:
     deployments = report["deployments"]
     for deployment in deployments:
-        lines = [*_headline(deployment), *(_tolerance(deployment) if with_runs else ())]
+        lines = [*_headline(deployment)]
         lines += _open(deployment) if len(deployments) <= DETAILED_MAX else ()
         if deployment["joined_by"]:
             yield plain(f"  {deployment['id']}  ({'; '.join(deployment['joined_by'])})")
@@ -53,21 +53,31 @@ def _joined(report: Mapping[str, Any], with_runs: bool) -> Iterator[str]:
 def _headline(deployment: Mapping[str, Any]) -> Iterator[str]:
     survives, away = deployment["headline"]["survives_lost"], deployment["headline"]["writes_with_away"]
     if survives is not None:
-        yield f"acknowledged records survive the loss for good of {_brokers(survives)}"
+        lost = f"acknowledged records survive the loss for good of {_brokers(survives)}"
+        yield ", ".join([lost, *_tolerance(deployment)])
     if away is not None:
         yield f"writes go on with {_brokers(away)} away"
 
 
+# In words; what the headline tells already is left out.
+_SURVIVED = {
+    ("acked-records-survive", "broker_crash"): ("broker crash", "broker crashes"),
+    ("acked-records-survive", "power_loss"): ("power loss", "power losses"),
+    ("acked-records-survive", "disk_wiped"): ("wiped disk", "wiped disks"),
+}
+
+
 def _tolerance(deployment: Mapping[str, Any]) -> Iterator[str]:
-    """How many of each fault are survived; 2+ where no more were tried."""
+    """How many of the other faults are survived; 2+ where no more were tried."""
+    counts = []
     for guarantee in deployment["guarantees"]:
-        counts = [
-            f"{one['fault']} {one['survives']}{'+' if one['exhausted'] else ''}"
-            for one in guarantee["tolerance"]
-            if one["survives"] is not None
-        ]
-        if counts:
-            yield f"{guarantee['name']} survives: {', '.join(counts)}"
+        for one in guarantee["tolerance"]:
+            words = _SURVIVED.get((guarantee["name"], one["fault"]))
+            if words is not None and one["survives"] is not None:
+                number = f"{one['survives'] or 'no'}{'+' if one['exhausted'] else ''}"
+                counts.append(f"{number} {words[one['survives'] > 1]}")
+    if counts:
+        yield f"and {', '.join(counts)}"
 
 
 def _open(deployment: Mapping[str, Any]) -> Iterator[str]:

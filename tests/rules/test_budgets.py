@@ -6,6 +6,7 @@ import pytest
 
 from advisor.testing import audit_settings
 
+SURVIVE = "acked-records-survive"
 STRING = "org.apache.kafka.common.serialization.String"
 PRODUCER = {
     "bootstrap.servers": "kafka:9092",
@@ -88,9 +89,7 @@ def test_eligible_leader_replicas_come_before_an_unclean_election():
     unclean = {"unclean.leader.election.enable": "true"}
     assert above_note(audited("4.3", "on", topic=unclean)) == set()
     report = audited("4.3", None, topic=unclean)
-    (guarantee,) = [
-        item for item in report["deployments"][0]["guarantees"] if item["name"] == "acked-records-survive"
-    ]
+    (guarantee,) = [item for item in report["deployments"][0]["guarantees"] if item["name"] == SURVIVE]
     assert guarantee["verdict"] == "unknown"
     assert guarantee["depends_on"] == ["eligible leader replicas"]
 
@@ -118,15 +117,25 @@ def test_empty_librdkafka_producer_reorders_and_stores_twice():
     assert {"KA301", "KA302"} <= above_note(report)
 
 
-def test_tolerance_is_searched_on_demand():
-    report = audit_settings(
-        {"producer": PRODUCER, "topic": TOPIC}, kafka_version="3.9", profile="prod", runs=True
-    )
+def test_tolerance_of_every_fault():
+    report = audited("3.9")
     tolerance = {
         (guarantee["name"], one["fault"]): (one["survives"], one["exhausted"])
         for guarantee in report["deployments"][0]["guarantees"]
         for one in guarantee["tolerance"]
     }
-    assert tolerance["acked-records-survive", "broker_crash"] == (2, True)
-    assert tolerance["acked-records-survive", "broker_lost"] == (1, False)
+    assert tolerance[SURVIVE, "broker_crash"] == (2, True)
+    assert tolerance[SURVIVE, "broker_lost"] == (1, False)
     assert tolerance["writes-available", "broker_crash"] == (1, False)
+
+
+@pytest.mark.parametrize(("elr", "survived"), [("on", 1), ("off", 0), (None, 0)])
+def test_tolerance_where_a_feature_is_unknown_is_the_worst(elr, survived):
+    report = audited("4.3", elr)
+    (tolerance,) = [g["tolerance"] for g in report["deployments"][0]["guarantees"] if g["name"] == SURVIVE]
+    assert {one["fault"]: one["survives"] for one in tolerance} == {
+        "broker_crash": 2,
+        "broker_lost": 1,
+        "power_loss": survived,
+        "disk_wiped": survived,
+    }
