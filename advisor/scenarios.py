@@ -17,7 +17,7 @@ from .link import Overrides
 from .model import Deployment, Fact, Location, Origin, Setting, UsageError
 from .simulating import Counts, check_overrides, completed, known_faults, of_settings, written_by_groups
 from .verdicts import SECONDS_MAX, Verdicts
-from .vocabulary import TRANSACTION_GUARANTEES
+from .vocabulary import COMPUTED, TRANSACTION_GUARANTEES
 
 _COMPONENTS = ("producer", "topic", "broker", "consumer")
 
@@ -66,11 +66,6 @@ def read_scenario(file: str, data: bytes) -> Scenario:
     found = complaints(file, value, lines, load_schema("scenario"), _name)
     if found:
         raise UsageError("\n".join(found))
-    sets = [
-        (f"{'fact' if table == 'facts' else table}.{key}={_text(given)}", lines.of((table, key)))
-        for table in (*_COMPONENTS, "facts")
-        for key, given in value.get(table, {}).items()
-    ]
     scenario = Scenario(
         file,
         value["title"],
@@ -83,14 +78,25 @@ def read_scenario(file: str, data: bytes) -> Scenario:
         value.get("environment", {}),
         value.get("faults", {}),
         value.get("client", "java"),
-        tuple(sets),
+        stated_sets(value, lines),
         value.get("policy", {}),
         value.get("bounds"),
         value.get("time"),
     )
+    if scenario.guarantee in COMPUTED:
+        raise UsageError(f'{file}: {scenario.guarantee} is asked with kind = "log" and a rule')
     for table in ("environment", "faults"):
         _at(f"{file}:{lines.of((table,))}: ", known_faults, scenario.guarantee or "", value.get(table, {}))
     return scenario
+
+
+def stated_sets(value: Mapping[str, Any], lines: Any) -> tuple[tuple[str, int], ...]:
+    """The tables of settings and facts as --set would have them, each with its line."""
+    return tuple(
+        (f"{'fact' if table == 'facts' else table}.{key}={_text(given)}", lines.of((table, key)))
+        for table in (*_COMPONENTS, "facts")
+        for key, given in value.get(table, {}).items()
+    )
 
 
 def _name(path: tuple[str | int, ...]) -> str:

@@ -41,6 +41,14 @@ GUARANTEES: Mapping[str, tuple[str, str]] = {
     ),
 }
 
+# The same for guarantees that `simulate` asks only in scenarios of their own, by a rule and a workload.
+COMPUTED: Mapping[str, tuple[str, str]] = {
+    "storage-bounded": (
+        "a log keeps no more, no longer and in no more files than its settings say, and nothing less",
+        "a log keeps more, or longer, or in more files than its settings say, or loses what it was to keep",
+    ),
+}
+
 # The faults, in the order and the words of the help.
 BROKER_FAULTS: Mapping[str, str] = {
     "broker_crash": "a broker's process dies; its log is kept, it may come back",

@@ -228,9 +228,13 @@ def traffic_bounds(reading: Reading) -> str:
     return "steady traffic" if not reading.missing_traffic else "steady traffic, assumed"
 
 
-def life_story(context: Context, config: LogConfig, flow: Flow, schedule: Schedule) -> tuple[Any, ...]:
+def life_story(
+    context: Context, config: LogConfig, flow: Flow, schedule: Schedule, segments: int = 2
+) -> tuple[Any, ...]:
     """The first segments of such a log, step by step."""
     from ..sim.log_story import steady_story
 
-    mark = repr((config, flow, schedule))
-    return tuple(context.remember("storage-life", mark, lambda: list(steady_story(config, flow, schedule))))
+    def told() -> list[Any]:
+        return list(steady_story(config, flow, schedule, segments))
+
+    return tuple(context.remember("storage-life", repr((config, flow, schedule, segments)), told))

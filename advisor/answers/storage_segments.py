@@ -181,7 +181,7 @@ def jitter(reading: Reading, context: Context) -> Judgement | None:
     return Judgement(
         "broken",
         hit,
-        life_story(context, config, flow, reading.schedule()),
+        life_story(context, config, flow, reading.schedule(), 5),
         bounds="every jitter that may be drawn",
     )
 

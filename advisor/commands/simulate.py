@@ -369,15 +369,19 @@ def _scenarios(args: argparse.Namespace, cache: Cache) -> int:
 
 def _play(path: str, args: argparse.Namespace, cache: Cache) -> tuple[dict[str, Any], Iterator[str], int]:
     from ..files import Unreadable, read_bytes
+    from ..log_scenarios import is_log_scenario
     from ..report.scenario import exit_code, scenario_data, scenario_lines
     from ..scenarios import play, read_scenario
     from ..verdicts import Verdicts
     from ..versions import choose_version
 
     try:
-        scenario = read_scenario(path.replace("\\", "/"), read_bytes(path))
+        text = read_bytes(path)
     except Unreadable as error:
         raise UsageError(f"{path}: {error}") from None
+    if is_log_scenario(text):
+        return _play_log(path.replace("\\", "/"), text, args, cache)
+    scenario = read_scenario(path.replace("\\", "/"), text)
     scenario, changed = _changed(scenario, args)
     try:
         version, _ = choose_version(scenario.kafka_version, ())
@@ -386,6 +390,24 @@ def _play(path: str, args: argparse.Namespace, cache: Cache) -> tuple[dict[str, 
     played = play(scenario, version, args.set, Verdicts(cache))
     data = _opening(version) | scenario_data(played, bool(changed))
     return data, scenario_lines(data, changed), exit_code(data)
+
+
+def _play_log(
+    path: str, text: bytes, args: argparse.Namespace, cache: Cache
+) -> tuple[dict[str, Any], Iterator[str], int]:
+    from ..log_scenarios import play_log, read_log_scenario
+    from ..report.log_scenario import log_data, log_lines
+    from ..report.scenario import exit_code
+    from ..versions import choose_version
+
+    if args.guarantee or args.faults or args.environment:
+        raise UsageError(f"{path} asks a rule about a log: --guarantee, --faults, --environment do not fit")
+    scenario = read_log_scenario(path, text)
+    changed = [*args.set, *([f"Kafka {args.kafka_version}"] if args.kafka_version else [])]
+    version, _ = choose_version(args.kafka_version or scenario.kafka_version, ())
+    played = play_log(scenario, version, args.set, cache)
+    data = _opening(version) | log_data(played, bool(changed))
+    return data, log_lines(data, changed), exit_code(data)
 
 
 def _changed(scenario: Scenario, args: argparse.Namespace) -> tuple[Scenario, list[str]]:
