@@ -62,7 +62,7 @@ def read_log_scenario(file: str, data: bytes) -> LogScenario:
     found = complaints(file, value, lines, load_schema("scenario"), lambda path: ".".join(map(str, path)))
     if found:
         raise UsageError("\n".join(found))
-    for other in ("events", "faults", "environment", "policy", "bounds", "client"):
+    for other in ("events", "faults", "environment", "policy", "bounds", "client", "time"):
         if other in value:
             raise UsageError(f"{file}:{lines.of((other,))}: {other} does not belong to a scenario of a log")
     return LogScenario(
