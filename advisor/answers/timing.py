@@ -16,10 +16,12 @@ from ..model import Deployment, Origin, Setting
 from ..sim.partition_state import Policy
 from ..sim.timeline import Setup
 from ..sim.timeline_client import ClientPolicy
-from ..sim.timeline_cluster import ClusterPolicy
+from ..sim.timeline_replicas import ClusterPolicy
 
 MILLISECOND = 1_000
 NEVER = (1 << 31) - 1
+# tickTime of ZooKeeper's own sample, which Kafka's brokers do not see.
+TICK = 2_000 * MILLISECOND
 # Values of recorded and of simulated sends are one letter again and again: any codec makes little of them.
 COMPRESSED = 0.01
 
@@ -72,10 +74,16 @@ def timed(deployment: Deployment, compressible: bool = False) -> Timed | None:
         **{name: chosen[name] for name in decoded.knobs}, **behaviour(decoded.version, own_protocol=True)
     )
     session = "broker.session.timeout.ms" if decoded.kraft else "zookeeper.session.timeout.ms"
+    session_timeout = reader.number("broker", session) * MILLISECOND
+    heartbeat = session_timeout // 3
+    if decoded.kraft:
+        heartbeat = reader.number("broker", "broker.heartbeat.interval.ms") * MILLISECOND
     cluster = ClusterPolicy(
-        session_timeout=reader.number("broker", session) * MILLISECOND,
+        session_timeout=session_timeout,
         lag_time_max=reader.number("broker", "replica.lag.time.max.ms") * MILLISECOND,
         max_message_bytes=reader.number("topic", "max.message.bytes"),
+        heartbeat_interval=heartbeat,
+        session_tick=0 if decoded.kraft else TICK,
     )
     client = _client(reader, decoded.version, chosen, compressible)
     setup = Setup(partition, cluster, client)

@@ -90,8 +90,8 @@ _LEGEND = (
 def phase_text(number: int) -> str:
     phase = GRID[number - 1]
     return (
-        f"a dead broker is fenced after {phase.fence_ratio:g} x the session timeout, a follower that lags "
-        f"leaves the ISR after {phase.shrink_ratio:g} x replica.lag.time.max.ms, a broker starts in "
+        f"a broker that dies sent its last heartbeat {phase.heartbeat_age:g} x the interval before, one that "
+        f"lags leaves the ISR after {phase.shrink_ratio:g} x replica.lag.time.max.ms, one that starts takes "
         f"{phase.boot / 1_000_000:g} s"
     )
 

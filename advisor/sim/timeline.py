@@ -19,12 +19,14 @@ from typing import Any, NamedTuple
 from .partition_state import Policy, in_office, members
 from .timeline_client import Client, ClientPolicy
 from .timeline_clock import Clock
-from .timeline_cluster import Cluster, ClusterPolicy
+from .timeline_cluster import Cluster
+from .timeline_replicas import ClusterPolicy
 from .timeline_table import GRID, MILLISECOND, SECOND, Phase
 
 STRIDE_MARGIN = 250 * MILLISECOND
 STRIDE_PAUSE = 100 * MILLISECOND
 END_MAX = 180 * SECOND
+STOP_MAX = 400 * SECOND  # a broker that no controller lets go waits for minutes
 
 
 class Step(NamedTuple):
@@ -62,7 +64,7 @@ class Run:
         self.clock = Clock()
         self.phase = phase
         self.cluster, self.client = self._make(setup)
-        self.strides = strides
+        self.strides = self.client.backlog.strides = strides
         self.streams = 0
 
     def _make(self, setup: Setup) -> tuple[Cluster, Client]:
@@ -94,6 +96,9 @@ class Run:
     def _step(self, step: Step) -> None:
         if step.name in FAULTS and step.name != "wipe":
             self._wait(self.phase.shift)
+            if self.phase.stall:
+                self.cluster.stall(2 * self.phase.stall)
+                self._wait(self.phase.stall)
         self._act(step)
 
     def _act(self, step: Step) -> None:
@@ -117,7 +122,7 @@ class Run:
                 cluster.wipe(broker)
             case "term":
                 cluster.shut_down(broker)
-                self._until(lambda: not cluster.alive(broker), 60 * SECOND)
+                self._until(lambda: not cluster.alive(broker), STOP_MAX)
                 self._wait(self.phase.stop // 2)
             case "start":
                 cluster.boot(broker)
@@ -129,6 +134,14 @@ class Run:
                 self._until(lambda: cluster.registered() == sorted(broker), step.timeout)
             case "elect":
                 cluster.prefer()
+            case "controller_kill9":
+                cluster.controller.leave(clean=False)
+            case "controller_term":
+                cluster.controller.leave(clean=True)
+            case "controller_start":
+                cluster.controller.come_back()
+            case "controller_failover":
+                cluster.controller.fail_over()
             case "topic_config":
                 cluster.reconfigure(**step.value)
             case "isolate":
@@ -164,11 +177,14 @@ class Run:
         self._until(lambda: not self.streams, END_MAX)
         self.client.listener.reachable = (1 << len(cluster.brokers)) - 1
         cluster.rejoin()
+        while cluster.controller.away:
+            cluster.controller.come_back()
         for broker in cluster.brokers:
             cluster.thaw(broker)
             cluster.boot(broker)
         everybody = (1 << len(cluster.brokers)) - 1
         self._until(lambda: cluster.state.isr == everybody and self._all_answered(), END_MAX)
+        self._wait(SECOND)  # what nobody waits for an answer of may still be on its way
 
     def _outcome(self) -> Outcome:
         cluster, client = self.cluster, self.client

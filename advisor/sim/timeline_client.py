@@ -15,10 +15,12 @@ from typing import NamedTuple
 
 from .accumulator import BLOCKED, Accumulator, Batching, QueuedBatch
 from .sequences import OUT_OF_ORDER, Numbered
+from .timeline_backlog import Backlog
 from .timeline_clock import Clock
-from .timeline_cluster import NOT_ENOUGH_AFTER_APPEND, NOT_ENOUGH_REPLICAS, NOT_LEADER, OK, TOO_LARGE, Cluster
+from .timeline_cluster import Cluster
 from .timeline_connections import Batch, Connection, Listener, Request
 from .timeline_numbers import Numbers
+from .timeline_replicas import NOT_ENOUGH_AFTER_APPEND, NOT_ENOUGH_REPLICAS, NOT_LEADER, OK, TOO_LARGE
 from .timeline_table import (
     JITTER,
     MILLISECOND,
@@ -114,6 +116,7 @@ class Client:
         self.on_memory: list[Callable[[], None]] = []
         self.expiry = self.waking = False
         self.wake_at = -1
+        self.backlog = Backlog(self)
         cluster.on_thaw = self._thawed
         self.clock.after(policy.metadata_max_age, self._age, idle=True)
 
@@ -166,10 +169,32 @@ class Client:
         knows = self.leader == self.cluster.state.leader and not self.refreshing
         return self.idle() and calm and knows and not self.numbers.gap
 
+    def at_rest(self) -> bool:
+        """Connected to the leader, and nothing is under way to it."""
+        return self.connection is not None and not self.connection.unanswered
+
+    def store_line(self, count: int) -> None:
+        """That many of the batches that wait, in one: stored in their order and acknowledged."""
+        now = self.clock.now
+        batches = [self.buffer.take(now) for _ in range(count)]
+        records = [record for batch in batches for record in batch.records]
+        number = None
+        if self.policy.idempotence:
+            number = self.numbers.give(-1, len(records))
+            self.numbers.acked(-1)
+        self.cluster.stride(records, number)
+        for batch in batches:
+            self._acknowledge(batch)
+
+    def resume(self) -> None:
+        self._sender()
+
     # -- the sender ----------------------------------------------------------------------------------------
 
     def _sender(self) -> None:
         now = self.clock.now
+        if self.backlog.holds():
+            return
         while self._may_send(now):
             batch = self.buffer.take(now)
             number = self.numbers.give(batch.number, len(batch.records)) if self.policy.idempotence else None
@@ -188,7 +213,7 @@ class Client:
         if not nodes:
             if due is not None and (self.wake_at < now or due < self.wake_at):
                 self.wake_at = due
-                self.clock.at(due, self._wake)
+                self.clock.at(due, self._wake, idle=True)
             return False
         connection = self._connected()
         if connection is None:
@@ -213,7 +238,7 @@ class Client:
         due = self.clock.now + self.cluster.phase.wake
         if not self.waking:
             self.waking = True
-            self.clock.at(due, self._woken)
+            self.clock.at(due, self._woken, idle=True)
 
     def _woken(self) -> None:
         self.waking = False
@@ -232,6 +257,10 @@ class Client:
         if request not in connection.unanswered:
             return
         connection.unanswered.remove(request)
+        if answer == NOT_LEADER and self.policy.leader_in_answer:
+            told = self.cluster.informed[connection.broker]
+            if told not in (-1, connection.broker):
+                self._led_by(told)
         if request.batch.number in self.unfinished:
             if answer == OK:
                 self._acknowledge(request.batch)
@@ -239,7 +268,10 @@ class Client:
                 self._retry_or_fail(request, answer)
         if answer == NOT_LEADER:
             self._refresh(self.policy.leader_in_answer)
-        self._sender()
+        if self.cluster.phase.wake:
+            self._wake_soon()  # it looks at all answers of one moment, then sends
+        else:
+            self._sender()
 
     def _acknowledge(self, batch: Batch) -> None:
         self.numbers.acked(batch.number)
@@ -273,13 +305,15 @@ class Client:
             return
         if error == OUT_OF_ORDER:
             self.numbers.refused(batch.number, request.number, self.unfinished)
-        self._requeue(batch)
+        self._requeue(batch, moved=request.connection.broker != self.leader)
 
-    def _requeue(self, batch: Batch) -> None:
+    def _requeue(self, batch: Batch, moved: bool) -> None:
         policy = self.policy
         backoff = min(policy.retry_backoff << min(batch.attempts, 16), policy.retry_backoff_max)
         if policy.backoff_grows:
             backoff = int(backoff * JITTER[(batch.number + batch.attempts) % len(JITTER)])
+        if moved and policy.leader_in_answer:
+            backoff = 0
         self.buffer.requeue(batch, self.clock.now, backoff)
         if self.policy.idempotence:
             # RecordAccumulator.insertInSequenceOrder
@@ -387,7 +421,9 @@ class Client:
         if not self.cluster.alive(broker):
             self.clock.after(self.cluster.phase.network, self._connect_failed, self.attempt)
         elif self.cluster.acts(broker) and self.listener.reaches(broker):
-            self.clock.after(2 * self.cluster.phase.network, self._connect_done, self.attempt)
+            # To the broker that it asks for metadata it is connected already.
+            delay = 2 * self.cluster.phase.network if self.cluster.phase.asks_leader else 0
+            self.clock.after(delay, self._connect_done, self.attempt)
         else:
             # The kernel accepts, nobody answers: until it thaws, or the request is given up.
             self.clock.after(self.policy.request_timeout, self._connect_failed, self.attempt)
@@ -462,14 +498,23 @@ class Client:
         if not self.cluster.cut_from_controller >> asked & 1:
             # A broker that the controller does not reach knows no better than the client does.
             self.nodes = self.cluster.registered()
-        if told != self.leader:
-            self.leader = told
-            self.connecting = False
-            self.attempt += 1
-            self.failed_connects = 0
+        self._led_by(told)
         if told < 0 or not self.cluster.alive(told):
             self._refresh()
         self._sender()
+
+    def _led_by(self, broker: int) -> None:
+        if broker == self.leader:
+            return
+        self.leader = broker
+        self.connecting = False
+        self.attempt += 1
+        self.failed_connects = 0
+        if self.policy.leader_in_answer:
+            # ProducerBatch.hasLeaderChangedForTheOngoingRetry (KIP-951): a retry to another leader does not
+            # back off.
+            for batch in self.buffer.queues[0]:
+                batch.backoff_ms = 0
 
     def _source(self) -> int:
         """Whom it asks: a broker it knows and reaches; with none left, a bootstrap server or nobody."""

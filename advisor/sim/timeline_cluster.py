@@ -1,298 +1,41 @@
-"""Brokers and their controller in time: the transition rules of a partition, each event at its moment.
-
-What an event does is said by partition.py and its kin; here is when it happens: sessions that run out, ISR
-checks, fetches that take time, news that travels, processes that stop and start. A frozen broker (SIGSTOP)
-keeps its sockets and its state: whatever is sent to it waits, and on thawing it acts on what it knew.
+"""Brokers and their controller in time: sessions that run out, news that travels, processes that stop and
+start, and what a schedule does to them. Copying, acknowledging and the ISR: timeline_replicas.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
-
 from .elections import candidate
-from .partition import step
 from .partition_state import (
     NOBODY,
     UNKNOWN,
-    UP,
     Event,
     Policy,
-    Replica,
     State,
-    in_office,
     members,
     presumes_leadership,
     put,
-    start,
 )
-from .replication import source
-from .sequences import CACHED_BATCHES, DUPLICATE, STORED, Numbered, ProducerState, judge, remember
 from .timeline_clock import Clock
-from .timeline_table import FETCH_WAIT, Phase
-from .verdict import Bounds
-
-MANY = 1_000_000
-FAULTS = ("slow_follower", "broker_crash", "disk_wiped", "clean_stop", "leader_move")
-
-# What a broker answers.
-OK, NOT_LEADER, NOT_ENOUGH_REPLICAS, NOT_ENOUGH_AFTER_APPEND = (
-    "ok",
-    "not leader",
-    "not enough",
-    "after append",
-)
-TOO_LARGE = "too large"
+from .timeline_controller import Controller
+from .timeline_replicas import ClusterPolicy, Replicas
+from .timeline_table import FETCH_WAIT, SECOND, Phase
 
 
-class ClusterPolicy(NamedTuple):
-    """What settings make of a cluster, besides the partition's policy. Times are microseconds."""
-
-    session_timeout: int
-    lag_time_max: int
-    max_message_bytes: int = 1_048_588
-
-
-class Append(NamedTuple):
-    """One batch as it was appended once: a retry that is stored again is another one."""
-
-    records: Sequence[int]
-    number: Numbered | None
-
-
-class Cluster:
-    """One partition on its brokers, numbered in the order of its assignment."""
-
+class Cluster(Replicas):
     def __init__(self, clock: Clock, phase: Phase, partition: Policy, policy: ClusterPolicy) -> None:
-        self.clock, self.phase, self.policy = clock, phase, policy
-        bounds = Bounds(partition.replicas, MANY, MANY, fetch="rounds", follower_hw=True)
-        self.model, self.state = start(partition, bounds, dict.fromkeys(FAULTS, MANY))
-        brokers = range(partition.replicas)
-        self.brokers = brokers
-        self.frozen = [False for _ in brokers]
+        super().__init__(clock, phase, partition, policy)
+        brokers = self.brokers
         self.silent_since: list[int | None] = [None for _ in brokers]  # to the controller
-        self.stale_since: list[int | None] = [None for _ in brokers]  # to the leader: no fetch since
-        self.fetching = [False for _ in brokers]
-        self.waiting = [False for _ in brokers]  # a fetch that found nothing waits at the leader
-        self.told = [0 for _ in brokers]  # the leader epoch each broker last heard of; UNKNOWN at its start
-        self.informed = [0 for _ in brokers]  # the leader it would tell a client
         self.starting = [False for _ in brokers]
         self.registering = [False for _ in brokers]
-        self.cut = 0  # brokers cut off from the other brokers
-        self.cut_from_controller = 0
-        self.parked: list[int] = [NOBODY for _ in brokers]
-        self.appends: list[Append] = []
-        self.on_commit: Callable[[], None] = _nothing
-        self.on_down: Callable[[int], None] = _nothing_of
-        self.on_thaw: Callable[[int], None] = _nothing_of
-        self.on_ready: Callable[[int], None] = _nothing_of
-        self.applying = [0 for _ in brokers]  # until when it is busy with the news of a leader
-        self._checks = False
+        self.expired = 0  # sessions that ended while there was no controller
+        self.stopping: list[int] = []  # asked to stop, and not yet let go
+        self.controller = Controller(clock, phase, policy.control, policy.voters_at, self._controlled_again)
+        self._rebalance_planned = False
         self._cuts = 0
 
-    # -- asking ------------------------------------------------------------------------------------------
-
-    def alive(self, broker: int) -> bool:
-        return self.state.replicas[broker].life == UP
-
-    def acts(self, broker: int) -> bool:
-        return self.alive(broker) and not self.frozen[broker]
-
-    def serves(self, broker: int) -> bool:
-        """It takes requests of clients."""
-        return self.acts(broker) and self.applying[broker] <= self.clock.now
-
-    def linked(self, one: int, other: int) -> bool:
-        return not (self.cut >> one & 1) and not (self.cut >> other & 1)
-
-    def registered(self) -> list[int]:
-        return [broker for broker in self.brokers if not self.state.fenced >> broker & 1]
-
-    def healthy(self) -> bool:
-        """A leader is in office, nobody in the ISR is away, and no process is on its way."""
-        leader = in_office(self.state)
-        quiet = not any(self.frozen) and not self.cut and not self.cut_from_controller
-        return leader >= 0 and quiet and all(self.alive(broker) for broker in members(self.state.isr))
-
-    def level(self) -> bool:
-        """Everybody up, in sync and level with a leader in office: nothing is under way."""
-        state = self.state
-        leader = in_office(state)
-        if not self.healthy() or state.isr.bit_count() < self.model.min_isr:
-            return False
-        end = len(state.replicas[leader].log)
-        return all(
-            replica.life == UP and len(replica.log) == end and replica.epoch == state.epoch
-            for replica in map(state.replicas.__getitem__, members(state.isr))
-        ) and not any(self.fetching[broker] for broker in self.brokers)
-
-    # -- rules -------------------------------------------------------------------------------------------
-
-    def apply(self, event: Event) -> None:
-        self.state, _ = step(self.model, self.state, event)
-
-    # -- writing -----------------------------------------------------------------------------------------
-
-    def produce(self, broker: int, append: Append, size: int) -> tuple[str, int]:
-        """A batch reaches a broker: what it answers, or "" and the offset whose commit it waits for."""
-        state = self.state
-        if not presumes_leadership(state, broker):
-            return NOT_LEADER, -1
-        if size > self.policy.max_message_bytes:
-            return TOO_LARGE, -1
-        leader = state.replicas[broker]
-        acks = self.model.policy.acks
-        if acks == "all" and leader.isr.bit_count() < self.model.min_isr:
-            return NOT_ENOUGH_REPLICAS, -1
-        offset = len(leader.log)
-        if append.number is not None:
-            verdict = judge(self._remembered(leader), append.number)
-            if verdict == DUPLICATE:
-                offset = self._offset_of(leader, append.number)
-                return ("", offset) if leader.hw <= offset else (OK, offset)
-            if verdict != STORED:
-                return verdict, -1
-        self.appends.append(append)
-        self.apply(Event("produce", broker, state.sent))
-        for follower in self.brokers:
-            if follower != broker:
-                self._news(broker, follower)
-        self._check_later()
-        return (OK, offset) if acks != "all" or self.state.replicas[broker].hw > offset else ("", offset)
-
-    def committed(self, broker: int, epoch: int, offset: int) -> str:
-        """What a request that waits for an offset is answered by now; "": nothing yet."""
-        replica = self.state.replicas[broker]
-        if not presumes_leadership(self.state, broker) or replica.epoch != epoch:
-            return NOT_LEADER
-        if replica.hw <= offset:
-            return ""
-        return NOT_ENOUGH_AFTER_APPEND if self.state.failed >> replica.log[offset][1] & 1 else OK
-
-    def _remembered(self, leader: Replica) -> ProducerState | None:
-        known: ProducerState | None = None
-        for _, entry in leader.log[-CACHED_BATCHES:]:
-            number = self.appends[entry].number
-            if number is not None:
-                known = remember(known, number)
-        return known
-
-    def _offset_of(self, leader: Replica, number: Numbered) -> int:
-        for offset in range(len(leader.log) - 1, -1, -1):
-            if self.appends[leader.log[offset][1]].number == number:
-                return offset
-        raise AssertionError("a repetition is of something in the log")
-
-    def stride(self, records: Sequence[int], number: Numbered | None) -> None:
-        """A healthy stretch in one: appended, replicated and committed."""
-        leader = self.state.leader
-        self.appends.append(Append(records, number))
-        self.apply(Event("produce", leader, self.state.sent))
-        for _ in range(2):
-            for follower in members(self.state.isr):
-                if follower != leader:
-                    self.apply(Event("fetch", follower))
-                    self.apply(Event("write", follower))
-
-    # -- replication -------------------------------------------------------------------------------------
-
-    def _news(self, leader: int, follower: int) -> None:
-        """The leader has something for a follower, whose parked fetch it answers."""
-        if self.parked[follower] >= self.clock.now and source(self.model, self.state, follower) == leader:
-            # Into the socket of a frozen follower, once; it reads it when it thaws.
-            self.parked[follower] = NOBODY
-            self.apply(Event("fetch", follower))
-        self.fetch_soon(follower)
-
-    def fetch_soon(self, follower: int) -> None:
-        if not self.fetching[follower] and self.acts(follower):
-            self.fetching[follower] = True
-            self.clock.after(self.phase.fetch, self._fetch, follower)
-
-    def _reaches_leader(self, follower: int) -> bool:
-        leader = source(self.model, self.state, follower)
-        return leader >= 0 and self.acts(leader) and self.linked(leader, follower)
-
-    def _fetch(self, follower: int) -> None:
-        self.fetching[follower] = False
-        if not self.acts(follower):
-            return
-        replica = self.state.replicas[follower]
-        if replica.answer is not None:
-            self._write(follower)
-            return
-        if not self._reaches_leader(follower):
-            return
-        before = self.state
-        self.apply(Event("fetch", follower))
-        answer = self.state.replicas[follower].answer
-        if answer is None or answer.entries:
-            self.fetching[follower] = True
-            self.clock.after(self.phase.fetch, self._write, follower)
-        else:
-            self.apply(Event("write", follower))
-            self._park(follower)
-        if self.state.isr != before.isr and self.state.isr >> follower & 1:
-            self.stale_since[follower] = None
-        self._committed_more(before)
-
-    def _park(self, follower: int) -> None:
-        """A fetch that finds nothing waits at the leader; its answer brings the high watermark at the least
-        (FetchSession: a partition whose high watermark moved is in the answer)."""
-        if not self.waiting[follower]:
-            self.waiting[follower] = True
-            self.clock.after(FETCH_WAIT, self._unpark, follower, idle=True)
-
-    def _unpark(self, follower: int) -> None:
-        self.waiting[follower] = False
-        leader = in_office(self.state)
-        if leader >= 0 and self.state.replicas[follower].hw < self.state.replicas[leader].hw:
-            self.fetch_soon(follower)
-
-    def _write(self, follower: int) -> None:
-        self.fetching[follower] = False
-        if not self.acts(follower):
-            return
-        if self.state.replicas[follower].answer is not None:
-            self.apply(Event("write", follower))
-        self.fetch_soon(follower)
-
-    def _committed_more(self, before: State) -> None:
-        if self.state is not before:
-            self.on_commit()
-
-    # -- the ISR -----------------------------------------------------------------------------------------
-
-    def _check_later(self) -> None:
-        """The leader looks for stuck followers every half of replica.lag.time.max.ms; the phase says when,
-        counted from the moment a follower was last level."""
-        late = [since for since in self.stale_since if since is not None]
-        if self._checks or not late:
-            return
-        self._checks = True
-        due = min(late) + int(self.phase.shrink_ratio * self.policy.lag_time_max)
-        while due <= self.clock.now:
-            due += self.policy.lag_time_max // 2
-        self.clock.at(due, self._check)
-
-    def _check(self) -> None:
-        self._checks = False
-        before = self.state
-        leader = in_office(self.state)
-        if leader >= 0 and self.acts(leader) and not self.cut_from_controller >> leader & 1:
-            for follower in members(self.state.isr):
-                since = self.stale_since[follower]
-                lags = since is not None and self.clock.now - since >= self.policy.lag_time_max
-                behind = self.state.replicas[leader].remote[follower] < len(self.state.replicas[leader].log)
-                if follower != leader and lags and behind:
-                    self.apply(Event("shrink", follower))
-        if self.state is not before:
-            for follower in members(self.state.isr):
-                self._park(follower)
-        self._committed_more(before)
-        if any(since is not None for since in self.stale_since):
-            self._checks = True
-            self.clock.after(self.policy.lag_time_max // 2, self._check, idle=True)
+    def controlled(self) -> bool:
+        return self.controller.active
 
     def _refresh_links(self) -> None:
         """Who does not fetch, and since when; who is not heard of by the controller, and since when."""
@@ -309,19 +52,61 @@ class Cluster:
                 self.silent_since[broker] = None
             elif self.silent_since[broker] is None and not self.state.fenced >> broker & 1:
                 self.silent_since[broker] = now
-                after = int(self.phase.fence_ratio * self.policy.session_timeout)
-                self.clock.after(after, self._session_ends, broker, now)
+                self.clock.after(self._session_left(), self._session_ends, broker, now)
         self._check_later()
 
     # -- the controller ----------------------------------------------------------------------------------
 
+    def _session_left(self) -> int:
+        """From a broker's silence to its fence: the session began with its last heartbeat."""
+        policy, age = self.policy, self.phase.heartbeat_age
+        tick = int((1 - age) * policy.session_tick)
+        return policy.session_timeout - int(age * policy.heartbeat_interval) + tick + self.phase.fence_late
+
     def _session_ends(self, broker: int, since: int) -> None:
         if self.silent_since[broker] == since:
+            if not self.controller.active:
+                self.expired |= 1 << broker
+                return
             before = self.state
             self.apply(Event("fence", broker))
             self.after_controller(before)
             if self.registering[broker]:
                 self._register(broker)
+
+    def _controlled_again(self) -> None:
+        """A controller takes over: what waited for one is done."""
+        now, expired, self.expired = self.clock.now, self.expired, 0
+        for broker in self.brokers:
+            since = self.silent_since[broker]
+            if since is not None and self.policy.control.renews_sessions:
+                self.silent_since[broker] = now
+                self.clock.after(self.policy.session_timeout, self._session_ends, broker, now)
+            elif since is not None and expired >> broker & 1:
+                self._session_ends(broker, since)
+            if self.registering[broker]:
+                self._register(broker)
+            elif self.state.fenced >> broker & 1 and self.alive(broker):
+                self.clock.after(self._next_heartbeat(), self._heard_again, broker)
+        stopping, self.stopping = self.stopping, []
+        for broker in stopping:
+            self.shut_down(broker)
+        self.after_controller(self.state)
+        for broker in self.brokers:
+            self.fetch_soon(broker)
+
+    def _rebalance_later(self) -> None:
+        if self.policy.rebalance_interval and not self._rebalance_planned and self.state.leader > 0:
+            self._rebalance_planned = True
+            part = 2 * (self.phase.shrink_ratio - 1)
+            self.clock.after(max(1, int(part * self.policy.rebalance_interval)), self._rebalance)
+
+    def _rebalance(self) -> None:
+        self._rebalance_planned = False
+        self.prefer()
+        if self.state.leader > 0:
+            self._rebalance_planned = True
+            self.clock.after(self.policy.rebalance_interval, self._rebalance)
 
     def after_controller(self, before: State) -> None:
         """Elect if there is whom to elect, and let the brokers know."""
@@ -330,6 +115,7 @@ class Cluster:
         if self.state.epoch != before.epoch or self.state.leader != before.leader:
             for broker in self.brokers:
                 self._tell(broker)
+            self._rebalance_later()
         self._refresh_links()
         self._committed_more(before)
 
@@ -388,12 +174,14 @@ class Cluster:
         if not self.fetching[broker] and self.phase.parked_fetch and self.state.leader != broker:
             self.parked[broker] = self.clock.now + FETCH_WAIT
         self.frozen[broker] = True
+        self.controller.broker_left(broker)
         self._refresh_links()
 
     def thaw(self, broker: int) -> None:
         if not self.frozen[broker]:
             return
         self.frozen[broker] = False
+        self.controller.broker_came(broker)
         self.parked[broker] = NOBODY
         self._refresh_links()
         self.on_thaw(broker)
@@ -403,14 +191,20 @@ class Cluster:
 
     def _back_in_touch(self, broker: int) -> None:
         if self.alive(broker):
-            self.clock.after(self.phase.heartbeat, self._heard_again, broker)
-            self.clock.after(self.phase.notify_others, self._learn, broker)
+            # To a broker that was not given up it brings nothing.
+            idle = not self.state.fenced >> broker & 1
+            self.clock.after(self._next_heartbeat(), self._heard_again, broker, idle=idle)
+            self.clock.after(self.phase.notify_others + self.phase.catch_up, self._learn, broker)
         self._take_up_all()
+
+    def _next_heartbeat(self) -> int:
+        return int(self.phase.heartbeat * self.policy.heartbeat_interval)
 
     def _heard_again(self, broker: int) -> None:
         if (
             self.state.fenced >> broker & 1
             and self.acts(broker)
+            and self.controller.active
             and not self.cut_from_controller >> broker & 1
         ):
             before = self.state
@@ -422,6 +216,7 @@ class Cluster:
         if self.alive(broker):
             self.frozen[broker] = False
             self.apply(Event("crash", broker))
+            self.controller.broker_left(broker)
             self._gone(broker, self.phase.death)
 
     def wipe(self, broker: int) -> None:
@@ -436,16 +231,39 @@ class Cluster:
         """A clean stop: the controller moves leadership away, then the broker goes."""
         if not self.acts(broker):
             return
+        if not self.controller.active:
+            self.stopping.append(broker)
+            self.clock.after(self.policy.control.stop_wait, self._leave, broker)
+            return
         before = self.state
         heirs = [heir for heir in members(self.state.isr & ~self.state.fenced) if heir != broker]
         if self.state.leader == broker and heirs:
             self.apply(Event("move", heirs[0]))
             self.after_controller(before)
+        elif self.state.leader == broker:
+            # No heir: the partition goes offline before the process does (ReplicationControlManager
+            # .handleBrokerInControlledShutdown), and what is on its way to the broker is refused.
+            self.apply(Event("fence", broker))
+            self.after_controller(before)
+            self._tell(broker)
         self.clock.after(self.phase.stop // 2, self._stopped, broker)
+
+    def _leave(self, broker: int) -> None:
+        """No controller lets it go: it goes without, its log in order and its leadership with it."""
+        if broker in self.stopping:
+            self.stopping.remove(broker)
+            self.apply(Event("crash", broker))
+            end = self.state.replicas[broker].leo
+            self.state = put(
+                self.state, broker, self.state.replicas[broker]._replace(clean=True, flushed=end)
+            )
+            self.controller.broker_left(broker)
+            self._gone(broker)
 
     def _stopped(self, broker: int) -> None:
         if self.alive(broker):
             before = self.state
+            self.controller.broker_left(broker, clean=True)
             self.apply(Event("stop", broker))
             self._gone(broker)
             self.after_controller(before)
@@ -454,11 +272,14 @@ class Cluster:
         if not self.alive(broker) and not self.starting[broker]:
             self.starting[broker] = True
             # Two brokers started together are up one after the other.
-            self.clock.after(self.phase.boot + broker * self.phase.heartbeat // 2, self._register, broker)
+            after = self.phase.boot + broker * int(self.phase.heartbeat * SECOND) // 2
+            self.clock.after(after, self._register, broker)
 
     def _register(self, broker: int) -> None:
         """Nobody registers while the session of the same broker's last life is open."""
-        self.registering[broker] = not self.state.fenced >> broker & 1
+        if not self.alive(broker):
+            self.controller.broker_came(broker)
+        self.registering[broker] = not self.controller.active or not self.state.fenced >> broker & 1
         if self.registering[broker] or self.alive(broker):
             return
         self.starting[broker] = False
@@ -472,7 +293,7 @@ class Cluster:
     def prefer(self) -> None:
         """Preferred leader election."""
         before = self.state
-        if self.state.leader > 0 and self.state.isr & ~self.state.fenced & 1:
+        if self.controller.active and self.state.leader > 0 and self.state.isr & ~self.state.fenced & 1:
             self.apply(Event("move", 0))
             self.after_controller(before)
 
@@ -480,6 +301,8 @@ class Cluster:
         self, min_isr: int | None = None, unclean: bool | None = None, max_message_bytes: int | None = None
     ) -> None:
         """The topic's settings change. Where unclean election becomes possible it happens at once."""
+        if not self.controller.active:
+            return  # the request for it fails
         policy = self.model.policy
         policy = policy._replace(
             min_isr=policy.min_isr if min_isr is None else min_isr,
@@ -511,11 +334,3 @@ class Cluster:
         for broker in members(were):
             self._back_in_touch(broker)
         self._take_up_all()
-
-
-def _nothing() -> None:
-    return None
-
-
-def _nothing_of(broker: int) -> None:
-    return None

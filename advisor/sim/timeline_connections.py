@@ -13,7 +13,8 @@ from collections.abc import Callable
 from .accumulator import QueuedBatch
 from .sequences import Numbered
 from .timeline_clock import Clock
-from .timeline_cluster import OK, Append, Cluster
+from .timeline_cluster import Cluster
+from .timeline_replicas import OK, Append
 from .timeline_table import STALE_REQUESTS
 
 Batch = QueuedBatch[int]

@@ -16,8 +16,9 @@ from .partition import step as transition
 from .partition_state import UP, Event, Replica, in_office, members
 from .timeline import Outcome, Run, Setup, Step
 from .timeline_client import Client
-from .timeline_cluster import Append, Cluster
+from .timeline_cluster import Cluster
 from .timeline_connections import Batch
+from .timeline_replicas import Append
 from .timeline_table import GRID, MILLISECOND, SECOND, Phase
 from .verdict import Effect
 

@@ -10,10 +10,10 @@ from advisor.sim.partition_state import Policy
 from advisor.sim.timeline import Run, Setup, Step, outcomes
 from advisor.sim.timeline_client import ClientPolicy
 from advisor.sim.timeline_clock import Clock
-from advisor.sim.timeline_cluster import ClusterPolicy
+from advisor.sim.timeline_replicas import ClusterPolicy
 
 MILLISECOND, SECOND = table.MILLISECOND, table.SECOND
-CLUSTER = ClusterPolicy(session_timeout=6 * SECOND, lag_time_max=4 * SECOND)
+CLUSTER = ClusterPolicy(session_timeout=6 * SECOND, lag_time_max=4 * SECOND, heartbeat_interval=SECOND)
 CLIENT = ClientPolicy(request_timeout=2 * SECOND, delivery_timeout=60 * SECOND, metadata_max_age=3 * SECOND)
 UNSAFE = CLIENT._replace(acks="1", idempotence=False)
 LOAD = Step("send", 400, gap=10 * MILLISECOND)
@@ -41,7 +41,8 @@ def test_events_happen_in_the_order_of_time_then_of_planning():
 
 def test_the_grid_meets_both_ends_of_every_range():
     ranges = {
-        "fence_ratio": table.FENCE_RATIO,
+        "heartbeat_age": table.HEARTBEAT_AGE,
+        "fence_late": table.FENCE_LATE,
         "shrink_ratio": table.SHRINK_RATIO,
         "network": table.NETWORK,
         "fetch": table.FETCH,
@@ -50,6 +51,7 @@ def test_the_grid_meets_both_ends_of_every_range():
         "boot": table.BOOT,
         "stop": table.STOP,
         "heartbeat": table.HEARTBEAT,
+        "catch_up": table.CATCH_UP,
         "death": table.DEATH,
         "apply": table.APPLY,
         "cutting": table.CUTTING,
@@ -57,6 +59,7 @@ def test_the_grid_meets_both_ends_of_every_range():
         "wake": table.WAKE,
         "asks_leader": (False, True),
         "parked_fetch": (False, True),
+        "stall": table.STALL,
     }
     assert {*ranges, "shift"} == set(table.Phase._fields)
     for field, values in ranges.items():

@@ -12,6 +12,7 @@ import pytest
 import toml
 
 from advisor.scheduling import read_schedule, steps_of
+from advisor.sim.timeline_table import GRID
 from tests.conftest import ROOT
 from tests.oracles import failover
 
@@ -45,7 +46,7 @@ def test_json_is_as_the_schema_says(simulate):
     steps = jsonschema.Draft202012Validator(STEP)
     for step in data["trace"]:
         steps.validate(step)
-    assert sorted(phase for one in data["outcomes"] for phase in one["phases"]) == [*range(1, 9)]
+    assert sorted(phase for one in data["outcomes"] for phase in one["phases"]) == [*range(1, len(GRID) + 1)]
 
 
 def test_a_frozen_follower_holds_the_high_watermark_until_it_leaves_the_isr(simulate):
@@ -167,7 +168,7 @@ def test_a_mistake_in_the_file_is_told_with_its_line(simulate, tmp_path, text, l
     ("words", "told"),
     [
         (("--schedule", "nowhere.toml"), "nowhere.toml: "),
-        (("--schedule", FILES[0], "--phase", "9"), "--phase 9: there are 8 phases"),
+        (("--schedule", FILES[0], "--phase", "99"), "--phase 99: there are 12 phases"),
         (("--schedule", FILES[0], "--guarantee", "replicas-agree"), "--guarantee is of the search"),
         (("--schedule", FILES[0], "--deployment", "x"), "--deployment chooses among those that files hold"),
         (("--phase", "1", "--set", "producer.acks=1"), "--phase belongs to --schedule"),
