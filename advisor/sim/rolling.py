@@ -1,0 +1,220 @@
+"""A rolling deploy: the members of a group are stopped and started again one by one, the new way.
+
+The coordinator's answers are those of group.py, the plans those of the assignors. Each step waits until the
+group has settled: a deploy that breaks even then breaks. What is followed is who is let in, which strategy is
+voted, what each member reads, how often all had to join again and how many partitions were given up.
+
+Left out: time (a static member's ghost is known to hold the group up until its session ends, not for how
+long), and how a group that the broker has taken over (KIP-848) spreads its partitions while it is mixed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from . import group as coordinator
+from .assignors import BUILT_IN, COOPERATIVE, rebalance_protocol
+from .group import INCONSISTENT, PREPARING, RETURNED, Group
+from .group_plans import Seat, plan
+
+CLASSIC, CONSUMER = "classic", "consumer"
+NOT_A_CONSUMER_GROUP = "GROUP_ID_NOT_FOUND"
+UNSUPPORTED = "UNSUPPORTED_VERSION"
+_SETTLED_MAX = 8  # a cooperative group settles in two rounds
+
+
+class Kind(NamedTuple):
+    """How a member is set up. `strategies` in its order of preference."""
+
+    strategies: tuple[str, ...] = ("range", "cooperative-sticky")
+    static: bool = False
+    protocol: str = CLASSIC
+
+
+class Brokers(NamedTuple):
+    """What the brokers make of the consumer protocol (4.0 on; before that they have to be told)."""
+
+    consumer_protocol: bool = True
+    online_upgrade: bool = True
+
+
+class RollStep(NamedTuple):
+    """What was done to which member, and how the group stands after it."""
+
+    what: str  # stop | start
+    member: int
+    kind: Kind
+    strategy: str
+    generation: int
+    reads: tuple[tuple[int, ...] | None, ...]  # by member; None: it is not running, or was refused
+    effects: tuple[str, ...]
+
+
+class Roll(NamedTuple):
+    steps: tuple[RollStep, ...]
+    refused: str | None  # the first of the coordinator's answers that a new member does not survive
+    fewest: int  # members that were running after a start, at worst
+    rebalances: int
+    revoked: int  # partitions that a member had to give up, in all
+    ghosts: int  # static members that left nobody word: the group waits for the end of their session
+
+
+MODERN = Brokers()
+
+
+def roll(old: Kind, new: Kind, members: int, partitions: int, brokers: Brokers = MODERN) -> Roll:
+    """Deploy `new` over a group of `members` that run `old`, to the end, whoever is refused."""
+    run = _Run(old, members, partitions, brokers)
+    for member in range(members):
+        run.stop(member)
+        run.start(member, new)
+    return Roll(tuple(run.steps), run.refused, run.fewest, run.rebalances, run.revoked, run.ghosts)
+
+
+class _Run:
+    def __init__(self, old: Kind, members: int, partitions: int, brokers: Brokers) -> None:
+        self.brokers = brokers
+        self.partitions = partitions
+        self.group = Group()
+        self.kinds = [old] * members
+        self.numbers = list(range(members))  # the coordinator's number of each member; they change
+        self.running = [True] * members
+        self.reads: list[tuple[int, ...]] = [()] * members
+        self.by_broker = old.protocol == CONSUMER
+        self.steps: list[RollStep] = []
+        self.refused: str | None = None
+        self.fewest = members
+        self.rebalances = self.revoked = self.ghosts = 0
+        self.next_number = members
+        if not self.by_broker:
+            for member in range(members):
+                self._join(member)
+            self._settle()
+        self.rebalances = self.revoked = 0
+
+    def stop(self, member: int) -> None:
+        kind = self.kinds[member]
+        self._give_up(member, self.reads[member])
+        self.running[member] = False
+        effects: tuple[str, ...] = ()
+        if kind.static:
+            effects = ("a static member does not say that it leaves",)
+        elif not self.by_broker:
+            self.group = coordinator.remove(self.group, self.numbers[member])
+            self._settle()
+        self._tell("stop", member, effects)
+
+    def start(self, member: int, kind: Kind) -> None:
+        was, self.kinds[member] = self.kinds[member], kind
+        if kind.protocol == CONSUMER or self.by_broker:
+            self._start_at_broker(member, kind)
+            return
+        effects: list[str] = []
+        if was.static and not kind.static:
+            # The coordinator still waits for it; only the end of its session lets the others go on.
+            self.ghosts += 1
+            effects.append("all wait until the session of its old instance id ends")
+            self.group = coordinator.remove(self.group, self.numbers[member])
+        self.numbers[member] = self.next_number
+        self.next_number += 1
+        answer = self._join(member)
+        if answer == INCONSISTENT:
+            self._settle()
+            self._refuse(member, INCONSISTENT, effects)
+            return
+        self.running[member] = True
+        if answer == RETURNED:
+            self.reads[member] = coordinator.member(self.group, self.numbers[member]).assigned
+            effects.append("gets its old partitions back, nobody else notices")
+        else:
+            self._settle()
+        self._tell("start", member, tuple(effects))
+
+    def _refuse(self, member: int, answer: str, effects: Sequence[str] = ()) -> None:
+        self.refused = self.refused or answer
+        self.fewest = min(self.fewest, sum(self.running))
+        self._tell("start", member, (*effects, f"refused: {answer}"))
+
+    def _start_at_broker(self, member: int, kind: Kind) -> None:
+        """A member of the consumer protocol joins, or any member joins a group that the broker runs."""
+        effects: tuple[str, ...] = ()
+        if kind.protocol == CONSUMER and not self.by_broker:
+            others = any(running for other, running in enumerate(self.running) if other != member)
+            if not self.brokers.consumer_protocol:
+                self._refuse(member, UNSUPPORTED)
+                return
+            if others and not self.brokers.online_upgrade:
+                self._refuse(member, NOT_A_CONSUMER_GROUP)
+                return
+            self.by_broker = True
+            effects = ("the group is the broker's from now on",)
+        self.running[member] = True
+        self.rebalances += 1
+        self._tell("start", member, effects)
+
+    def _join(self, member: int) -> str:
+        kind = self.kinds[member]
+        keeps = rebalance_protocol(kind.strategies) == "cooperative"
+        owned = self.reads[member] if keeps else ()
+        request = coordinator.Member(
+            kind.strategies,
+            f"i{member}" if kind.static else "",
+            owned=owned,
+            owned_generation=self.group.generation,
+        )
+        self.group, answer = coordinator.join(self.group, self.numbers[member], request)
+        return answer
+
+    def _settle(self) -> None:
+        """Everybody joins again until nothing changes hands any more."""
+        for _ in range(_SETTLED_MAX):
+            if self.group.phase != PREPARING:
+                return
+            self.rebalances += 1
+            here = [n for n, running in enumerate(self.running) if running or self._joined(n)]
+            for member in here:
+                if rebalance_protocol(self.kinds[member].strategies) == "eager":
+                    self._give_up(member, self.reads[member])
+                if not self._joined(member):
+                    self._join(member)
+            self.group = coordinator.complete(self.group)
+            given = self._plan()
+            self.group, _ = coordinator.sync(self.group, self.group.leader, self.group.generation, given)
+            again = False
+            for member in here:
+                mine = given.get(self.numbers[member], ())
+                again |= self._give_up(member, tuple(p for p in self.reads[member] if p not in mine))
+                self.reads[member] = mine
+            if again:
+                self.group = coordinator.prepare(self.group)
+
+    def _joined(self, member: int) -> bool:
+        number = self.numbers[member]
+        return coordinator.knows(self.group, number) and coordinator.member(self.group, number).joined
+
+    def _plan(self) -> dict[int, tuple[int, ...]]:
+        strategy = self.group.strategy
+        sticky = strategy in COOPERATIVE or strategy == "sticky"
+        by_number = {number: member for member, number in enumerate(self.numbers)}
+        seats = [
+            Seat(number, self.reads[by_number[number]] if sticky else ())
+            for number in sorted(coordinator.members(self.group), key=lambda number: by_number[number])
+        ]
+        # An assignor that is not known here is taken to deal out as range does; it matters to nobody's vote.
+        known = strategy if strategy in BUILT_IN else "range"
+        return plan(known, seats, (self.partitions,))
+
+    def _give_up(self, member: int, partitions: tuple[int, ...]) -> bool:
+        self.revoked += len(partitions)
+        self.reads[member] = tuple(p for p in self.reads[member] if p not in partitions)
+        return bool(partitions)
+
+    def _tell(self, what: str, member: int, effects: tuple[str, ...]) -> None:
+        reads = tuple(
+            None if not running else () if self.by_broker else self.reads[number]
+            for number, running in enumerate(self.running)
+        )
+        strategy = "the broker's" if self.by_broker else self.group.strategy
+        generation = self.group.generation
+        self.steps.append(RollStep(what, member, self.kinds[member], strategy, generation, reads, effects))
