@@ -74,7 +74,13 @@ class ClientSpec(NamedTuple):
 
 
 class ModelSpec(NamedTuple):
-    """A piece of the simulator: kind assignor | partitioner | guarantee | fault."""
+    """A piece of the simulator: kind assignor | partitioner | guarantee | fault.
+
+    assignor: `name` is the class as partition.assignment.strategy names it, and `function(members, metadata,
+    version)` gives a dict of member id to (topic, partition) pairs. A member has id, topics, owned,
+    generation, instance_id and rack; metadata.partitions are the counts by topic. If the function has a true
+    attribute `cooperative`, members keep what they read while they join.
+    guarantee: `function(deployment, context)` yields Judgements."""
 
     kind: str
     name: str

@@ -19,12 +19,31 @@ from .report.build import build_report
 
 def audit_paths(paths: Sequence[str], **options: Any) -> dict[str, Any]:
     """The JSON report on these files or folders; options are the fields of `advisor.engine.Options`."""
-    options.setdefault("cache", False)
     show = bool(options.pop("show_effective", False))
-    for name in ("sets", "select", "ignore", "rules", "plugins"):
-        if name in options:
-            options[name] = tuple(options[name])
-    return build_report(audit(Options(paths=tuple(paths), **options)), show)
+    return build_report(audit(_options(paths, options)), show)
+
+
+def compare_paths(
+    old: str, new: str, from_version: str | None = None, to_version: str | None = None, **options: Any
+) -> dict[str, Any]:
+    """The JSON report on the change from one file or folder to another, or from one version to another."""
+    from .comparing import compare
+    from .report.compared import build_compared
+
+    before, after = (
+        _options([path], {**options, "kafka_version": version or options.get("kafka_version")})
+        for path, version in ((old, from_version), (new, to_version))
+    )
+    return build_compared(compare(before, after, lambda text: None))
+
+
+def _options(paths: Sequence[str], options: Mapping[str, Any]) -> Options:
+    lists = {
+        name: tuple(options[name])
+        for name in ("sets", "select", "ignore", "rules", "plugins")
+        if name in options
+    }
+    return Options(paths=tuple(paths), **{"cache": False, **options, **lists})
 
 
 def audit_texts(texts: Mapping[str, str], **options: Any) -> dict[str, Any]:

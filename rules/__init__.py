@@ -2,7 +2,16 @@
 
 from advisor.api import PackSpec, hookimpl
 
-_PACKS = ("availability", "durability", "ordering", "plumbing", "start", "storage", "transactions")
+_PACKS = (
+    "availability",
+    "deploy",
+    "durability",
+    "ordering",
+    "plumbing",
+    "start",
+    "storage",
+    "transactions",
+)
 
 
 @hookimpl

@@ -71,7 +71,7 @@ def _partitions(old: Side, new: Side) -> Iterator[Judgement]:
     place = at or Location(new.document.file, new.document.line)
     fields = {"old": str(before), "new": str(after), "resource": new.document.name}
     if after < before:
-        hit = Hit(place, ("partitions",), fields, check="partitions-taken-away")
+        hit = Hit(place, ("partitions",), fields, check="partitions-taken-away", advice=_FEWER)
         yield Judgement("broken", hit)
         return
     from ..sim.partitioner import moved_keys
@@ -88,6 +88,9 @@ _KEYED = (
     "if order by key matters: stop the producers, let the consumers read to the end, change, start again",
     "or write to a new topic and move the readers when they have read the old one to the end",
 )
+
+
+_FEWER = ("keep the count, or make a new topic and move writers and readers to it",)
 
 
 def _scheme(document: Document) -> str | None:

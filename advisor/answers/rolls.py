@@ -16,6 +16,7 @@ from ..model import Change, Document, Fix, Location, Setting
 from .looking import Look
 
 if TYPE_CHECKING:
+    from ..sim.assignors import Assignor
     from ..sim.rolling import Brokers, Kind, Roll
 
 Numbers = tuple[tuple[str, str], ...]
@@ -43,6 +44,7 @@ class Side(NamedTuple):
     document: Document
     look: Look
     version: Version  # of the client for clients, of the cluster for the others
+    own: Mapping[str, Assignor] = {}  # assignors of plugins, by their class
 
 
 def place_of(side: Side, *settings: Setting | None) -> Location:
@@ -113,7 +115,7 @@ def rolled(old: Side, new: Side) -> Iterator[Judgement]:
     from ..sim.rolling import CONSUMER, roll
 
     members, partitions, numbers = _size(new.look)
-    run = roll(was, is_now, members, partitions, brokers)
+    run = roll(was, is_now, members, partitions, brokers, new.own)
     numbers += (("running at worst", f"{run.fewest} of {members}"),)
     if run.refused == INCONSISTENT:
         yield _two_bounces(old, new, run, members, partitions, numbers)
@@ -123,7 +125,8 @@ def rolled(old: Side, new: Side) -> Iterator[Judgement]:
         yield _ghosts(old, new, run, numbers)
     if CONSUMER in (was.protocol, is_now.protocol):
         return
-    cost, cost_now = (roll(kind, kind, members, partitions).revoked for kind in (was, is_now))
+    costs = [roll(kind, kind, members, partitions, own=new.own).revoked for kind in (was, is_now)]
+    cost, cost_now = costs
     if cost_now > cost and run.refused is None and not run.ghosts:
         told = (*numbers[:2], ("partitions given up in a roll", f"{cost_now}, before {cost}"))
         yield _dearer(old, new, cost, cost_now, told)
@@ -142,17 +145,25 @@ def _size(look: Look) -> tuple[int, int, Numbers]:
 
 
 def _trace(run: Roll) -> tuple[Mapping[str, Any], ...]:
+    from ..sim.rolling import BY_BROKER
+
     steps = []
     for number, step in enumerate(run.steps, 1):
         how = ", ".join(step.kind.strategies) if step.kind.protocol == "classic" else "consumer protocol"
         cells = {"generation": str(step.generation), "strategy": step.strategy}
         for member, reads in enumerate(step.reads):
-            told = "-" if reads is None else " ".join(map(str, reads)) or "reads"
+            idle = "reads" if step.strategy == BY_BROKER else "nothing"
+            told = "-" if reads is None else " ".join(map(str, reads)) or idle
             cells[f"m{member + 1}"] = told
         text = f"{step.what} m{step.member + 1}" + (f" ({how})" if step.what == "start" else "")
         event = {"name": step.what, "member": step.member + 1, "text": text}
         steps.append(
-            {"step": number, "event": event, "effects": list(step.effects), "state": {"cells": cells}}
+            {
+                "step": number,
+                "event": event,
+                "effects": list(step.effects),
+                "state": {"kind": "group", "cells": cells},
+            }
         )
     return tuple(steps)
 
@@ -246,7 +257,18 @@ def _dearer(old: Side, new: Side, cost: int, cost_now: int, numbers: Numbers) ->
     now = next((s for s in new.document.settings if s.key in (STRATEGY, "group.instance.id")), None)
     key = STRATEGY if strategies_of(old) != strategies_of(new) else "group.instance.id"
     fields = {"cost": str(cost_now), "before": str(cost), "resource": new.document.name}
-    hit = Hit(place_of(new, now), (key,), fields, _shown(now), (), numbers, check="rolls-cost-more")
+    before = next((s for s in old.document.settings if s.key == key), None)
+    kept = Fix((change(new, key, str(before.value)),), (GUARANTEE,), None, True) if before else None
+    hit = Hit(
+        place_of(new, now),
+        (key,),
+        fields,
+        _shown(now),
+        (kept,) if kept else (),
+        numbers,
+        check="rolls-cost-more",
+        advice=() if kept else ("name cooperative-sticky alone, or give each member a group.instance.id",),
+    )
     return Judgement("broken", hit)
 
 
@@ -273,13 +295,13 @@ def _renamed(old: Side, new: Side, before: str, after: str, named: Setting | Non
             "step": 1,
             "event": {"name": "stop", "text": f"stop {before}"},
             "effects": [],
-            "state": {"cells": cells},
+            "state": {"kind": "group", "cells": cells},
         },
         {
             "step": 2,
             "event": {"name": "start", "text": f"start {after}"},
             "effects": [effect],
-            "state": {"cells": {**cells, after: where}},
+            "state": {"kind": "group", "cells": {**cells, after: where}},
         },
     ]
     hit = Hit(
@@ -289,6 +311,7 @@ def _renamed(old: Side, new: Side, before: str, after: str, named: Setting | Non
         _shown(named, setting),
         (Fix((change(new, "group.id", before),), (GUARANTEE,), None, True),),
         (("auto.offset.reset", reset or "unknown"),),
+        severity="warning" if reset == "earliest" else None,
         check="group-renamed",
         advice=(
             "to keep the new name, stop the old group and copy its offsets: "

@@ -20,6 +20,7 @@ COMMANDS = {
     "explain": "a rule or a setting: what it is, by Kafka version",
     "rules": "list the rules",
     "simulate": "the run that breaks a guarantee: of settings, of files, of a scenario",
+    "compare": "what a deploy or an upgrade breaks on the way, and what is different after it",
     "init": "write a kafka-advisor.toml to start from",
     "plugin": "list what is loaded, and from where",
 }

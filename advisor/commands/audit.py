@@ -41,6 +41,16 @@ _THRESHOLD = {"never": 9, "error": 3, "warning": 2, "note": 1}
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add_scope(parser)
+    add_output(parser)
+    parser.add_argument(
+        "--hook",
+        action="store_true",
+        help="as pre-commit runs it: no Kafka configuration among PATHs is fine",
+    )
+
+
+def add_output(parser: argparse.ArgumentParser) -> None:
+    """How a report is told, here and by `compare`."""
     add = parser.add_argument
     add("--format", metavar="NAME", default="text", help="what to print: text or json (default: text)")
     add(
@@ -57,11 +67,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="show the runs behind notes too",
     )
     add("--show-effective", action="store_true", help="print the values in force and where each comes from")
-    add(
-        "--hook",
-        action="store_true",
-        help="as pre-commit runs it: no Kafka configuration among PATHs is fine",
-    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -71,18 +76,18 @@ def run(args: argparse.Namespace) -> int:
     # Short-lived, and full of small values that all stay alive: collecting garbage finds none.
     gc.disable()
     result = audit(options_of(args), progress())
-    outputs = [_output(item, result) for item in args.report]
+    outputs = [output_of(item, result) for item in args.report]
     report = build_report(result, args.show_effective)
-    sys.stdout.write(_render(args.format, result, report, args.runs))
+    sys.stdout.write(render(args.format, result, report, args.runs))
     for name, path in outputs:
-        _write(path, _render(name, result, report, args.runs))
+        write(path, render(name, result, report, args.runs))
     problems = problems_of(result, args.hook)
     for line in (*result.notes, *result.scope.locked, *problems):
         say(line)
-    return 2 if problems else _exit_code(result, args.fail_on)
+    return 2 if problems else exit_code(result, args.fail_on)
 
 
-def _output(item: str, result: Audit) -> tuple[str, str]:
+def output_of(item: str, result: Audit) -> tuple[str, str]:
     name, equals, path = item.partition("=")
     if not equals or not path:
         raise UsageError(f"--report {item}: write FORMAT=FILE")
@@ -98,13 +103,13 @@ def _reporter(name: str, result: Audit) -> str:
     return spec.render
 
 
-def _render(name: str, result: Audit, report: dict[str, Any], runs: bool) -> str:
+def render(name: str, result: Audit, report: dict[str, Any], runs: bool) -> str:
     from ..registry import function
 
     return str(function(_reporter(name, result))(report, {"runs": runs}))
 
 
-def _write(path: str, text: str) -> None:
+def write(path: str, text: str) -> None:
     temporary = f"{path}.{os.getpid()}.tmp"
     try:
         try:
@@ -118,7 +123,7 @@ def _write(path: str, text: str) -> None:
         raise UsageError(f"{path}: {(error.strerror or str(error)).lower()}") from None
 
 
-def _exit_code(result: Audit, asked: str | None) -> int:
+def exit_code(result: Audit, asked: str | None) -> int:
     """Each root is held to its own `fail_on`, unless the command line says otherwise."""
     return int(
         any(

@@ -10,15 +10,17 @@ long), and how a group that the broker has taken over (KIP-848) spreads its part
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from . import group as coordinator
-from .assignors import BUILT_IN, COOPERATIVE, rebalance_protocol
+from .assignors import BUILT_IN, COOPERATIVE, LATEST, Assignor, Metadata, rebalance_protocol
+from .assignors import Member as Joining
 from .group import INCONSISTENT, PREPARING, RETURNED, Group
 from .group_plans import Seat, plan
 
 CLASSIC, CONSUMER = "classic", "consumer"
+BY_BROKER = "the broker's"
 NOT_A_CONSUMER_GROUP = "GROUP_ID_NOT_FOUND"
 UNSUPPORTED = "UNSUPPORTED_VERSION"
 _SETTLED_MAX = 8  # a cooperative group settles in two rounds
@@ -63,9 +65,17 @@ class Roll(NamedTuple):
 MODERN = Brokers()
 
 
-def roll(old: Kind, new: Kind, members: int, partitions: int, brokers: Brokers = MODERN) -> Roll:
-    """Deploy `new` over a group of `members` that run `old`, to the end, whoever is refused."""
-    run = _Run(old, members, partitions, brokers)
+def roll(
+    old: Kind,
+    new: Kind,
+    members: int,
+    partitions: int,
+    brokers: Brokers = MODERN,
+    own: Mapping[str, Assignor] | None = None,
+) -> Roll:
+    """Deploy `new` over a group of `members` that run `old`, to the end, whoever is refused. `own` are
+    assignors of plugins; one with a true attribute `cooperative` lets members keep what they read."""
+    run = _Run(old, members, partitions, brokers, own or {})
     for member in range(members):
         run.stop(member)
         run.start(member, new)
@@ -73,8 +83,14 @@ def roll(old: Kind, new: Kind, members: int, partitions: int, brokers: Brokers =
 
 
 class _Run:
-    def __init__(self, old: Kind, members: int, partitions: int, brokers: Brokers) -> None:
+    def __init__(
+        self, old: Kind, members: int, partitions: int, brokers: Brokers, own: Mapping[str, Assignor]
+    ) -> None:
         self.brokers = brokers
+        self.own = own
+        self.cooperative = COOPERATIVE.union(
+            name for name, assignor in own.items() if getattr(assignor, "cooperative", False)
+        )
         self.partitions = partitions
         self.group = Group()
         self.kinds = [old] * members
@@ -155,8 +171,7 @@ class _Run:
 
     def _join(self, member: int) -> str:
         kind = self.kinds[member]
-        keeps = rebalance_protocol(kind.strategies) == "cooperative"
-        owned = self.reads[member] if keeps else ()
+        owned = self.reads[member] if self._keeps(member) else ()
         request = coordinator.Member(
             kind.strategies,
             f"i{member}" if kind.static else "",
@@ -174,7 +189,7 @@ class _Run:
             self.rebalances += 1
             here = [n for n, running in enumerate(self.running) if running or self._joined(n)]
             for member in here:
-                if rebalance_protocol(self.kinds[member].strategies) == "eager":
+                if not self._keeps(member):
                     self._give_up(member, self.reads[member])
                 if not self._joined(member):
                     self._join(member)
@@ -193,17 +208,33 @@ class _Run:
         number = self.numbers[member]
         return coordinator.knows(self.group, number) and coordinator.member(self.group, number).joined
 
+    def _keeps(self, member: int) -> bool:
+        return rebalance_protocol(self.kinds[member].strategies, self.cooperative) == "cooperative"
+
     def _plan(self) -> dict[int, tuple[int, ...]]:
         strategy = self.group.strategy
-        sticky = strategy in COOPERATIVE or strategy == "sticky"
+        sticky = strategy == "sticky" or strategy in self.cooperative
         by_number = {number: member for member, number in enumerate(self.numbers)}
         seats = [
             Seat(number, self.reads[by_number[number]] if sticky else ())
             for number in sorted(coordinator.members(self.group), key=lambda number: by_number[number])
         ]
+        if strategy in self.own:
+            return self._own_plan(self.own[strategy], seats)
         # An assignor that is not known here is taken to deal out as range does; it matters to nobody's vote.
-        known = strategy if strategy in BUILT_IN else "range"
-        return plan(known, seats, (self.partitions,))
+        return plan(strategy if strategy in BUILT_IN else "range", seats, (self.partitions,))
+
+    def _own_plan(self, assignor: Assignor, seats: Sequence[Seat]) -> dict[int, tuple[int, ...]]:
+        generation = self.group.generation
+        joining = [
+            Joining(f"m{seat.member:05d}", ("t",), tuple(("t", p) for p in seat.owned), generation)
+            for seat in seats
+        ]
+        given = assignor(joining, Metadata({"t": self.partitions}), LATEST)
+        return {
+            seat.member: tuple(sorted(number for _, number in given.get(one.id, ())))
+            for seat, one in zip(seats, joining, strict=True)
+        }
 
     def _give_up(self, member: int, partitions: tuple[int, ...]) -> bool:
         self.revoked += len(partitions)
@@ -215,6 +246,6 @@ class _Run:
             None if not running else () if self.by_broker else self.reads[number]
             for number, running in enumerate(self.running)
         )
-        strategy = "the broker's" if self.by_broker else self.group.strategy
+        strategy = BY_BROKER if self.by_broker else self.group.strategy
         generation = self.group.generation
         self.steps.append(RollStep(what, member, self.kinds[member], strategy, generation, reads, effects))

@@ -49,4 +49,5 @@ def advisor_checks() -> list[CheckSpec]:
             "internal-topic-cannot-be-made", f"{__name__}.brokers:internal_topic_cannot_be_made", "deployment"
         ),
     ]
-    return [*start, *plumbing, connector, *topology, *brokers]
+    compare = CheckSpec("compare-only", f"{__name__}.compared:nothing_in_an_audit", "deployment")
+    return [*start, *plumbing, connector, *topology, *brokers, compare]

@@ -4,6 +4,7 @@ from advisor.api import ModelSpec, hookimpl
 
 # One line a guarantee, sorted: (name, module:function).
 _GUARANTEES: dict[str, str] = {
+    "deploy-safe": "advisor.answers.deploying:judge",
     "storage-bounded": "advisor.answers.storage:judge",
     "only-committed-read": "advisor.answers.transactions:judge_committed",
     "records-visible": "advisor.answers.transactions:judge_visible",

@@ -12,7 +12,7 @@ DETAILED_MAX = 10
 
 
 def render(report: Mapping[str, Any], options: Mapping[str, Any]) -> str:
-    lines = [_first_line(report)]
+    lines = [*_compared(report), _first_line(report)]
     lines += _joined(report)
     lines += _skipped(report)
     for finding in report["findings"]:
@@ -35,6 +35,13 @@ def plain(text: str) -> str:
 def _first_line(report: Mapping[str, Any]) -> str:
     profile = report["profile"]
     return plain(f"Kafka {report['kafka_version']}, profile {profile['name']}: {profile['why']}")
+
+
+def _compared(report: Mapping[str, Any]) -> Iterator[str]:
+    if "compared" in report:
+        sides = [report["compared"][side] for side in ("old", "new")]
+        old, new = (f"{side['path']} (Kafka {side['kafka_version']})" for side in sides)
+        yield plain(f"From {old} to {new}")
 
 
 def _joined(report: Mapping[str, Any]) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """Every rule is executed: its pack's examples, and real files in `KAxxx-name/{fail,pass}-*/`.
 
-`expected.json` of a case lists rule, file, line and message of the findings of that rule.
+`expected.json` of a case lists rule, file, line and message of the findings of that rule. A case of two
+folders, `old` and `new`, is compared.
 `python -m tests.rules.test_rules --rewrite` writes them anew: read the diff before you commit it.
 """
 
@@ -19,7 +20,7 @@ import pytest
 from advisor.cache import Cache
 from advisor.packs import load_packs
 from advisor.registry import load_registry
-from advisor.testing import audit_paths, audit_settings
+from advisor.testing import audit_paths, audit_settings, compare_paths
 
 HERE = Path(__file__).parent
 RULES = load_packs(load_registry().packs, (), Cache(None))
@@ -48,6 +49,8 @@ def report_on(case: Path) -> dict[str, Any]:
     # A copy, so that the case is a root of its own and not a part of this repository's.
     with tempfile.TemporaryDirectory() as folder:
         copy = shutil.copytree(case, Path(folder) / "case", ignore=shutil.ignore_patterns("expected.json"))
+        if (copy / "old").is_dir():
+            return compare_paths(str(copy / "old"), str(copy / "new"))
         return audit_paths([str(copy)])
 
 

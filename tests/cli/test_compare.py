@@ -1,0 +1,165 @@
+"""`kafka-advisor compare`: a deploy, an upgrade, what is told and how it ends."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from advisor.schemas import load_schema
+
+from .telling import PRODUCER, codes, report_of, told
+
+STRATEGY = "partition.assignment.strategy=org.apache.kafka.clients.consumer."
+CONSUMER = "bootstrap.servers=kafka:9092\ngroup.id=billing\n"
+SAMPLE = Path(__file__).resolve().parents[2] / "samples/compare"
+
+
+def sides(folder: Path, old: str, new: str, name: str = "consumer.properties") -> None:
+    for side, text in (("old", old), ("new", new)):
+        (folder / side).mkdir()
+        (folder / side / name).write_text(text)
+
+
+def test_a_report_by_the_schema(advisor, tmp_path):
+    sides(tmp_path, CONSUMER + STRATEGY + "RangeAssignor\n", CONSUMER + STRATEGY + "StickyAssignor\n")
+    report = report_of(advisor("compare", "old", "new", "--format", "json", cwd=tmp_path), 1)
+    jsonschema.validate(report, load_schema("report"))
+    assert report["compared"]["old"]["path"] == "old"
+    (finding,) = [finding for finding in report["findings"] if finding["code"] == "KA460"]
+    assert finding["locations"][0] == {
+        "file": "new/consumer.properties",
+        "line": 3,
+        "key": "partition.assignment.strategy",
+    }
+    assert finding["evidence"]["guarantee"] == "deploy-safe"
+    assert finding["evidence"]["trace"][1]["effects"] == ["refused: INCONSISTENT_GROUP_PROTOCOL"]
+    assert finding["fixes"][0]["changes"][0]["to"].endswith(
+        "StickyAssignor,org.apache.kafka.clients.consumer.RangeAssignor"
+    )
+
+
+def test_the_fix_is_the_first_of_two_rolls(advisor, tmp_path):
+    sides(
+        tmp_path, CONSUMER + STRATEGY + "RangeAssignor\n", CONSUMER + STRATEGY + "CooperativeStickyAssignor\n"
+    )
+    report = report_of(advisor("compare", "old", "new", "--format", "json", cwd=tmp_path), 1)
+    between = report["findings"][0]["fixes"][0]["changes"][0]["to"]
+    (tmp_path / "between").mkdir()
+    (tmp_path / "between/consumer.properties").write_text(
+        f"{CONSUMER}partition.assignment.strategy={between}\n"
+    )
+    told(advisor("compare", "old", "between", cwd=tmp_path), 0)
+    told(advisor("compare", "between", "new", cwd=tmp_path), 0)
+
+
+def test_an_upgrade_tells_what_moves_and_what_is_lost_and_won(advisor, tmp_path):
+    producer = PRODUCER.replace("acks=all\n", "")
+    (tmp_path / "producer.properties").write_text(producer)
+    words = ("--from-version", "2.8", "--to-version", "3.9", "--format", "json")
+    up = report_of(advisor("compare", ".", *words, cwd=tmp_path), 0)
+    moved = {f["locations"][0]["key"] for f in up["findings"] if f["code"] == "KA467"}
+    assert {"acks", "enable.idempotence"} <= moved
+    won = {f["message"].split()[0] for f in up["findings"] if f["code"] == "KA468"}
+    assert "KA301" in won
+    words = ("--from-version", "3.9", "--to-version", "2.8", "--format", "json")
+    back = report_of(advisor("compare", ".", *words, cwd=tmp_path), 1)
+    assert {"KA102", "KA301"} <= set(codes(back))
+    assert "KA468" not in codes(back)
+
+
+def test_what_a_release_refuses_is_told_as_an_audit_tells_it(advisor, tmp_path):
+    (tmp_path / "consumer.properties").write_text(
+        CONSUMER + "group.protocol=consumer\nsession.timeout.ms=9000\n"
+    )
+    words = ("compare", ".", "--from-version", "3.6", "--to-version", "4.1", "--format", "json")
+    report = report_of(advisor(*words, cwd=tmp_path), 1)
+    assert "KA009" in codes(report) or "KA008" in codes(report) or "KA010" in codes(report)
+
+
+def test_nothing_changed_is_nothing_told(advisor, tmp_path):
+    sides(tmp_path, PRODUCER, PRODUCER, "producer.properties")
+    done = advisor("compare", "old", "new", "--fail-on", "note", cwd=tmp_path)
+    told(done, 0)
+    assert "\n0 errors, 0 warnings, 0 notes in 1 file" in done.stdout
+
+
+def test_files_of_other_names_are_paired_when_they_are_alone(advisor, tmp_path):
+    (tmp_path / "consumer-a.properties").write_text(CONSUMER)
+    (tmp_path / "consumer-b.properties").write_text(CONSUMER.replace("billing", "billing-v2"))
+    report = report_of(
+        advisor(
+            "compare", "consumer-a.properties", "consumer-b.properties", "--format", "json", cwd=tmp_path
+        ),
+        1,
+    )
+    assert codes(report) == ["KA464"]
+
+
+def test_a_suppressed_finding_does_not_fail(advisor, tmp_path):
+    renamed = "# kafka-advisor: ignore[KA464] offsets are copied\ngroup.id=other\n"
+    sides(tmp_path, CONSUMER, CONSUMER.replace("group.id=billing\n", renamed))
+    report = report_of(advisor("compare", "old", "new", "--format", "json", cwd=tmp_path), 0)
+    assert report["findings"][0]["suppressed"]["reason"] == "offsets are copied"
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("old",), "--from-version and --to-version"),
+        (("old", "new", "old"), "compare two paths"),
+        (("old", "missing"), "missing: no such file or folder"),
+        (("old", "new", "--to-version", "x"), "x"),
+    ],
+)
+def test_what_cannot_be_compared_is_said(advisor, tmp_path, words, expected):
+    sides(tmp_path, CONSUMER, CONSUMER)
+    assert expected in told(advisor("compare", *words, cwd=tmp_path), 2)
+
+
+ASSIGNOR = '''\
+"""An assignor of one's own: everything to the member whose id sorts first."""
+
+from advisor.api import ModelSpec, hookimpl
+
+
+@hookimpl
+def advisor_models():
+    return [ModelSpec("assignor", "com.example.AllToOne", "all_to_one:assign")]
+
+
+def assign(members, metadata, version):
+    first = min(member.id for member in members)
+    everything = [(topic, n) for topic, count in metadata.partitions.items() for n in range(count)]
+    return {member.id: everything if member.id == first else [] for member in members}
+
+
+assign.cooperative = True
+'''
+
+
+def test_an_assignor_of_ones_own_takes_part_in_the_roll(advisor, tmp_path):
+    own = CONSUMER + "partition.assignment.strategy=com.example.AllToOne\n"
+    sides(tmp_path, own, CONSUMER + STRATEGY + "CooperativeStickyAssignor\n")
+    (tmp_path / "all_to_one.py").write_text(ASSIGNOR)
+    words = ("compare", "old", "new", "--plugin", "all_to_one.py", "--format", "json")
+    report = report_of(advisor(*words, cwd=tmp_path), 1)
+    (finding,) = [finding for finding in report["findings"] if finding["code"] == "KA460"]
+    cells = finding["evidence"]["trace"][0]["state"]["cells"]
+    assert cells == {
+        "generation": "2",
+        "strategy": "com.example.AllToOne",
+        "m1": "-",
+        "m2": "0 1 2 3 4 5",
+        "m3": "nothing",
+    }
+
+
+def test_the_sample(advisor):
+    report = report_of(
+        advisor("compare", str(SAMPLE / "before"), str(SAMPLE / "after"), "--format", "json"), 1
+    )
+    assert codes(report) == ["KA460"]
+    assert json.dumps(report).count(str(SAMPLE)) == 0

@@ -1,0 +1,77 @@
+"""Rolling deploys: what they cost, counted on real clusters too, and the ones that take a group down."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from advisor.sim.group import INCONSISTENT
+from advisor.sim.rolling import NOT_A_CONSUMER_GROUP, UNSUPPORTED, Brokers, Kind, Roll, roll
+
+RANGE = Kind(("range",))
+COOPERATIVE = Kind(("cooperative-sticky",))
+BOTH = Kind(("cooperative-sticky", "range"))
+STATIC = Kind(("range",), static=True)
+CONSUMER = Kind(protocol="consumer")
+
+
+@pytest.mark.parametrize(
+    ("kind", "revoked"), [(RANGE, 64), (COOPERATIVE, 16), (STATIC, 8)], ids=["range", "cooperative", "static"]
+)
+def test_a_roll_of_four_members_takes_as_many_partitions_away_as_on_a_cluster(
+    kind: Kind, revoked: int
+) -> None:
+    # Eight partitions; 4.3.1, each restart after the group has settled.
+    assert roll(kind, kind, 4, 8).revoked == revoked
+
+
+def told(run: Roll) -> Iterator[str]:
+    for step in run.steps:
+        reads = " ".join("-" if mine is None else ",".join(map(str, mine)) for mine in step.reads)
+        yield f"{step.what} m{step.member + 1}  {step.strategy}  {reads}  {'; '.join(step.effects)}".rstrip()
+
+
+def test_one_bounce_between_assignors_takes_the_group_down() -> None:
+    run = roll(RANGE, COOPERATIVE, 3, 6)
+    assert run.refused == INCONSISTENT
+    assert list(told(run)) == [
+        "stop m1  range  - 0,1,2 3,4,5",
+        "start m1  range  - 0,1,2 3,4,5  refused: INCONSISTENT_GROUP_PROTOCOL",
+        "stop m2  range  - - 0,1,2,3,4,5",
+        "start m2  range  - - 0,1,2,3,4,5  refused: INCONSISTENT_GROUP_PROTOCOL",
+        "stop m3    - - -",
+        "start m3  cooperative-sticky  - - 0,1,2,3,4,5",
+    ]
+    assert run.fewest == 1
+
+
+def test_two_bounces_do_not() -> None:
+    first, second = roll(RANGE, BOTH, 3, 6), roll(BOTH, COOPERATIVE, 3, 6)
+    for run in (first, second):
+        assert run.refused is None
+        assert run.fewest == 3
+        after_starts = [step.reads for step in run.steps if step.what == "start"]
+        for reads in after_starts:
+            assert sorted(partition for mine in reads for partition in mine or ()) == list(range(6))
+    # The old assignor is kept until the last member that has nothing else is gone.
+    assert [step.strategy for step in first.steps] == ["range"] * 4 + ["cooperative-sticky"] * 2
+
+
+def test_who_joins_an_old_group_alone_is_let_in() -> None:
+    assert roll(RANGE, COOPERATIVE, 1, 2).refused is None
+
+
+def test_a_static_member_that_loses_its_name_leaves_a_ghost() -> None:
+    run = roll(STATIC, RANGE, 3, 6)
+    assert run.ghosts == 3
+    assert roll(RANGE, STATIC, 3, 6).ghosts == 0
+
+
+def test_the_consumer_protocol_takes_a_running_group_over_if_the_brokers_let_it() -> None:
+    assert roll(RANGE, CONSUMER, 3, 6).refused is None
+    assert roll(RANGE, CONSUMER, 3, 6, Brokers(online_upgrade=False)).refused == NOT_A_CONSUMER_GROUP
+    assert roll(RANGE, CONSUMER, 3, 6, Brokers(consumer_protocol=False)).refused == UNSUPPORTED
+    # A group without members is nobody's: it can be taken over in any case.
+    assert roll(RANGE, CONSUMER, 1, 2, Brokers(online_upgrade=False)).refused is None
+    assert roll(CONSUMER, RANGE, 3, 6).refused is None
