@@ -50,7 +50,26 @@ def tiered_storage(config: Config) -> Iterator[Reason]:
         )
 
 
-CHECKS = (unknown_keys, compaction_lag, tiered_storage)
+def tiered_contents(config: Config) -> Iterator[Reason]:
+    """LogConfig.validateTopicLogConfigValues: a tiered topic is not compacted, and what is kept locally is a
+    part of what is kept. What is left to the brokers' defaults is not held against each other."""
+    if not config.since(3, 6) or not config.get("remote.storage.enable"):
+        return
+    if "compact" in (config.text("cleanup.policy") or "").lower():
+        yield Reason(
+            "cross-key",
+            ("cleanup.policy", "remote.storage.enable"),
+            "a topic with remote.storage.enable cannot be compacted",
+        )
+    for unit in ("ms", "bytes"):
+        total, local = f"retention.{unit}", f"local.retention.{unit}"
+        if not (config.has(total) and config.has(local)) or config.get(local) == -2:
+            continue
+        if config.get(total) > -1 and not 0 <= config.get(local) <= config.get(total):
+            yield Reason("cross-key", (local, total), f"{local} must lie within {total}")
+
+
+CHECKS = (unknown_keys, compaction_lag, tiered_storage, tiered_contents)
 
 
 def format_ignored(config: Config) -> Iterator[Rewrite]:

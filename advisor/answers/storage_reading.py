@@ -101,11 +101,18 @@ class Reading:
 
     @property
     def partitions(self) -> int | None:
-        return self.fact("topic.partitions")
+        return self.fact("topic.partitions") or self._made_with("num.partitions")
 
     @property
     def replicas(self) -> int | None:
-        return self.fact("topic.replication_factor")
+        return self.fact("topic.replication_factor") or self._made_with("default.replication.factor")
+
+    def _made_with(self, key: str) -> int | None:
+        """A topic that says nothing of it is made as the broker in sight has it."""
+        if not self.seen(key, "broker"):
+            return None
+        count = self.number(key, 0, "broker")
+        return count if count > 0 else None
 
     @property
     def replicas_a_broker(self) -> int | None:
@@ -119,7 +126,7 @@ class Reading:
     def missing_traffic(self) -> tuple[str, ...]:
         return tuple(f"[workload] {name}" for name in (RATE, SIZE) if not self.stated(name))
 
-    def flow(self) -> Flow | None:
+    def flow(self, unknown_partitions: int = 1) -> Flow | None:
         """The traffic of one partition. Partitions that are not known are taken as one, which is the busiest
         that it can be; None where the workload does not say enough."""
         from ..sim.log_workload import flow_of
@@ -127,7 +134,7 @@ class Reading:
         rate, size = self.stated(RATE), self.stated(SIZE)
         if not rate or not size:
             return None
-        return flow_of(rate / (self.partitions or 1), int(size))
+        return flow_of(rate / (self.partitions or unknown_partitions), int(size))
 
     def assumptions(self) -> tuple[tuple[str, str], ...]:
         """What the numbers rest on, for the evidence."""
@@ -135,7 +142,12 @@ class Reading:
         spread = f"spread evenly over {self.partitions} partitions" if self.partitions else "on one partition"
         if not rate or not size:
             return ()
-        return (("workload", f"{rate:g} records a second of {size:g} bytes on disk, {spread}"),)
+        return (
+            (
+                "workload",
+                f"{rate:g} record{'' if rate == 1 else 's'} a second of {size:g} bytes on disk, {spread}",
+            ),
+        )
 
     # The simulator's values.
 

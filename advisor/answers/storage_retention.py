@@ -40,6 +40,12 @@ def age(reading: Reading, context: Context) -> Judgement | None:
     assert told.stays_max_ms is not None
     limit = int(retention * times) + schedule.check_interval_ms
     if told.stays_max_ms <= limit:
+        if reading.partitions is None and _slower(reading, limit):
+            return Judgement(
+                "unknown",
+                depends_on=("topic.partitions",),
+                reason="how long a record stays depends on how many partitions share the traffic",
+            )
         return Judgement("holds", bounds=traffic_bounds(reading))
     deciding = "segment.bytes" if told.segment.reason == "size" else "segment.ms"
     unseen = reading.unseen("retention.ms", deciding)
@@ -88,6 +94,15 @@ def age(reading: Reading, context: Context) -> Judgement | None:
     return Judgement(
         "broken", hit, life_story(context, config, flow, schedule), bounds=traffic_bounds(reading)
     )
+
+
+def _slower(reading: Reading, limit: int) -> bool:
+    """Would a share of the traffic such as one of very many partitions has break it?"""
+    from ..sim.log_workload import steady
+
+    flow = reading.flow(1000)
+    assert flow is not None
+    return (steady(reading.config(), flow, reading.schedule()).stays_max_ms or 0) > limit
 
 
 def _age_without_traffic(reading: Reading, retention: int) -> Judgement | None:
@@ -170,8 +185,11 @@ def size(reading: Reading, context: Context) -> Judgement | None:
 def total_size(reading: Reading, context: Context) -> Judgement | None:
     """retention.bytes is the limit of a partition's replica: what is it for the topic?"""
     limit = reading.number("retention.bytes", -1)
-    if limit <= 0 or "delete" not in reading.policies or not reading.written("retention.bytes"):
+    topic = reading.deployment.topic
+    if limit <= 0 or "delete" not in reading.policies or topic is None:
         return None
+    if "retention.bytes" not in {setting.key for setting in topic.settings}:
+        return None  # a broker's limit was not meant as the size of one topic
     partitions, replicas = reading.partitions, reading.replicas
     if partitions is None or partitions * (replicas or 1) < int(context.params.get("copies_min", 10)):
         return None
@@ -191,7 +209,7 @@ def total_size(reading: Reading, context: Context) -> Judgement | None:
         at,
         ("retention.bytes",),
         {
-            "subject": reading.deployment.topic.name if reading.deployment.topic else reading.subject(),
+            "subject": topic.name,
             "limit": size_text(limit),
             "copies": told,
             "total": size_text(total),

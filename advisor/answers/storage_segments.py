@@ -147,7 +147,7 @@ def jitter(reading: Reading, context: Context) -> Judgement | None:
     if drawn_below <= 0 or lag <= 0:
         return None
     rolls = min(lag, reading.number("segment.ms"))
-    if drawn_below < rolls:
+    if drawn_below <= rolls:
         return Judgement("holds", bounds="every jitter that may be drawn")
     from ..sim.amounts import duration
     from ..sim.log_workload import flow_of
@@ -239,7 +239,9 @@ def partitions(reading: Reading, context: Context) -> Judgement | None:
     if share <= limit:
         return None
     largest = max(counted, key=lambda name: (counted[name], name))
-    cluster = reading.deployment.cluster[0]
+    topic, cluster = reading.deployment.topic, reading.deployment.cluster[0]
+    if topic is None or topic.name != largest:
+        return None  # told once, where most is to be gained
     hit = Hit(
         reading.place(),
         ("partitions",),

@@ -11,7 +11,7 @@ import pytest
 
 from advisor.accept import Accepted, Rejected, looks_like_class, values, would_accept, would_accept_librdkafka
 from advisor.accept.jaas import parse
-from advisor.catalog import RELEASES, keys, librdkafka_names
+from advisor.catalog import RELEASES, keys, librdkafka_names, resolve_version
 
 SERIALIZATION = "org.apache.kafka.common.serialization."
 PRODUCER = {
@@ -273,3 +273,29 @@ def test_the_import_is_light():
     ).stdout.split()
     heavy = {"dataclasses", "pydantic", "difflib", "inspect", "ipaddress", "advisor.accept.broker"}
     assert not heavy & set(modules)
+
+
+@pytest.mark.parametrize(
+    ("config", "keys"),
+    [
+        ({"cleanup.policy": "compact,delete"}, ("cleanup.policy", "remote.storage.enable")),
+        (
+            {"local.retention.ms": "2000", "retention.ms": "1000"},
+            ("local.retention.ms", "retention.ms"),
+        ),
+        (
+            {"local.retention.bytes": "-1", "retention.bytes": "1000"},
+            ("local.retention.bytes", "retention.bytes"),
+        ),
+        ({"local.retention.ms": "-2", "retention.ms": "1000"}, None),
+        ({"local.retention.ms": "1000", "retention.ms": "-1"}, None),
+        ({"local.retention.ms": "1000"}, None),
+    ],
+)
+def test_a_tiered_topic_is_not_compacted_and_keeps_a_part_of_it_locally(config, keys):
+    """LogConfig.validateTopicLogConfigValues, on brokers with tiered storage."""
+    verdict = would_accept("topic", resolve_version("3.9"), {"remote.storage.enable": "true", **config})
+    assert isinstance(verdict, Rejected)  # a plain cluster has no tiered storage
+    assert [reason.keys for reason in verdict.reasons if reason.needs is None] == ([keys] if keys else [])
+    plain = would_accept("topic", resolve_version("3.9"), config)
+    assert isinstance(plain, Accepted)

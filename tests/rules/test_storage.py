@@ -222,6 +222,41 @@ def test_replicas_of_all_topics_count():
     }
     for name in ("a", "b", "c"):
         texts[f"topic-{name}.properties"] = "partitions=2000\nreplication.factor=3\n"
-    found = storage(audit_texts(texts, profile="prod"), "KA513")
-    assert found
-    assert all("6,000 replicas on each broker" in finding["message"] for finding in found)
+    (finding,) = storage(audit_texts(texts, profile="prod"), "KA513")
+    assert "6,000 replicas on each broker" in finding["message"]
+
+
+def test_partitions_that_nobody_states_are_not_guessed():
+    """A gigabyte a day on one partition; on a thousand, each is quiet."""
+    steady = {"records_per_second": "20", "record_bytes": "1000"}
+    texts = {
+        "topic-a.properties": "replication.factor=3\nretention.ms=604800000\nsegment.bytes=104857600\n"
+        "segment.ms=604800000\n",
+        "kafka-advisor.toml": "[workload]\n" + "".join(f"{key} = {value}\n" for key, value in steady.items()),
+    }
+    found = verdict(audit_texts(texts, profile="prod"))
+    assert (found["verdict"], found["depends_on"]) == ("unknown", ["topic.partitions"])
+
+
+@pytest.mark.parametrize(
+    ("jitter", "told"),
+    [("3599999", False), ("3600000", False), ("7200000", True)],
+    ids=["below", "as", "above"],
+)
+def test_a_jitter_must_be_able_to_swallow_the_whole_roll_time(jitter, told):
+    topic = {
+        "cleanup.policy": "compact",
+        "max.compaction.lag.ms": "3600000",
+        "segment.jitter.ms": jitter,
+    }
+    found = storage(asked(topic), "KA506")
+    assert bool(found) == told
+    if told:
+        assert found[0]["evidence"]["numbers"]["segments of one append"] == "50% of all that are begun"
+
+
+def test_a_developers_cluster_is_left_alone():
+    report = audit_settings(
+        {"topic": {**TOPIC, "retention.ms": str(7 * DAY)}, "broker": BROKER, "workload": QUIET}, profile="dev"
+    )
+    assert not storage(report)
