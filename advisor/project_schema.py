@@ -176,9 +176,10 @@ class Workload(_Table):
 
     record_bytes: Bytes | None = Field(None, description="size of a record", examples=[1024])
     records_per_second: float | None = Field(None, gt=0, description="records sent a second", examples=[100])
-    processing: Literal["loop", "workers", "before"] | None = Field(
+    processing: Literal["loop", "workers", "before", "transaction"] | None = Field(
         None,
-        description="records are processed in the poll loop, by workers, or committed before",
+        description="records are processed in the poll loop, by workers, after their commit, or in a "
+        "transaction with their output and offsets",
         examples=["loop"],
     )
     processing_ms: Milliseconds | None = Field(None, description="time that one record takes", examples=[20])
@@ -186,7 +187,9 @@ class Workload(_Table):
         None, description="longest stop of a process, such as a garbage collection", examples=[2000]
     )
     longest_outage: Milliseconds | None = Field(
-        None, description="longest broker outage that sends must outlast", examples=["30s"]
+        None,
+        description="longest outage of brokers that sends must outlast, or of a group that comes back",
+        examples=["30s"],
     )
     longest_catch_up: Milliseconds | None = Field(
         None, description="longest time that a reader is away, or behind, on a topic", examples=["2d"]

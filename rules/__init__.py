@@ -4,6 +4,7 @@ from advisor.api import PackSpec, hookimpl
 
 _PACKS = (
     "availability",
+    "consumers",
     "deploy",
     "durability",
     "ordering",

@@ -171,6 +171,8 @@ def state_of(state: State) -> dict[str, Any]:
     group = state.group
     generation = group.generation if isinstance(group, classic.Group) else group.epoch
     return {
+        "kind": "group",
+        "cells": told(state, generation),
         "generation": generation,
         "committed": {f"p{partition}": offset for partition, offset in enumerate(state.committed)},
         "members": [
@@ -198,6 +200,20 @@ def state_of(state: State) -> dict[str, Any]:
             if times
         },
     }
+
+
+def told(state: State, generation: int) -> dict[str, str]:
+    """The columns of the run's table: a member as `positions | records in hand`."""
+    committed = " ".join(f"p{partition}={offset}" for partition, offset in enumerate(state.committed))
+    cells = {"generation": str(generation), "committed": committed}
+    for number, one in enumerate(state.processes):
+        if one is None:
+            cells[f"m{number}"] = "gone"
+            continue
+        places = " ".join(f"p{p}@{one.consumer.positions[p]}" for p in owned(one.consumer))
+        hand = " ".join(f"p{s.partition}:{o}" for s in one.consumer.hand for o in range(s.first, s.end))
+        cells[f"m{number}"] = f"{places or '-'} | {hand}".rstrip(" |")
+    return cells
 
 
 def table(trace: Iterable[Mapping[str, Any]]) -> list[str]:

@@ -25,13 +25,14 @@ REBALANCE_IN_PROGRESS = "RebalanceInProgressException"
 
 
 class Happened(NamedTuple):
-    """An entry of the history: `what` is assigned, revoked, lost, left-slow, commit-failed, skipped or an
-    exception's name."""
+    """An entry of the history: `what` is assigned, revoked, lost, left-slow or an exception's name; in a run
+    that narrates also what the application does (`detail` says more)."""
 
     time: int
     what: str
     node: str
     partitions: tuple[int, ...] = ()
+    detail: str = ""
 
 
 class GroupRun:
@@ -40,6 +41,7 @@ class GroupRun:
         self.phase = phase
         self.clock = Clock()
         self.reads = records  # without records only ownership is followed
+        self.narrates = False  # polls, commits and faults go into the history too
         self.nodes: list[Node] = []
         self.by_number: dict[int, Node] = {}
         self.history: list[Happened] = []
@@ -73,23 +75,30 @@ class GroupRun:
         self.by_number[node.number] = node
         if self.reads:
             node.consumer = Consumer((NOT_OWNED,) * self.partitions)
-        self.clock.after(delay + self.phase.round_trip, self.side.join, node)
+        self.clock.after(delay + self.phase.round_trip, self._joins, node)
         return node
+
+    def _joins(self, node: Node) -> None:
+        self.tell(node, "joins")
+        self.side.join(node)
 
     def kill(self, node: Node) -> None:
         """kill -9: what it had in hand is gone, the coordinator learns it when the session is over."""
         self._count_partly(node)
         node.alive = False
+        self.tell(node, "killed")
         self.side.silent(node)
 
     def close(self, node: Node) -> None:
         """consumer.close(): partitions are revoked, auto-commit commits, a dynamic member leaves."""
+        self.tell(node, "closed")
         self.give_up(node, node.owned, "revoked")
         node.alive = False
         self.side.leave(node)
 
     def stall(self, node: Node, duration: int) -> None:
         """The application is busy that much longer than its records take."""
+        self.tell(node, "stalls", f"{duration / 1000:g} s")
         self.occupy(node, max(node.free_at, self.clock.now) + duration)
 
     def pause(self, node: Node, duration: int) -> None:
@@ -154,6 +163,10 @@ class GroupRun:
     def note(self, node: Node, what: str, partitions: tuple[int, ...] = ()) -> None:
         self.history.append(Happened(self.clock.now, what, node.name, partitions))
 
+    def tell(self, node: Node, what: str, detail: str = "") -> None:
+        if self.narrates:
+            self.history.append(Happened(self.clock.now, what, node.name, (), detail))
+
     # -- the application's thread --------------------------------------------------------------------------
 
     def in_poll(self, node: Node, action: Callable[[Node], None]) -> None:
@@ -190,6 +203,7 @@ class GroupRun:
             return
         self.give_up(node, node.owned, "lost")
         node.out = False
+        self.tell(node, "joins", "again")
         node.number = self._number()
         self.by_number[node.number] = node
         self.side.join(node)
@@ -287,6 +301,8 @@ class GroupRun:
             self.commit(node, reading.consumed(node.consumer))
         node.batches += bool(returned)
         node.polled += returned
+        if returned:
+            self.tell(node, "polls", f"{returned} record" + ("s" if returned > 1 else ""))
         if policy.workers:
             self._hand_over(node)
             due = [node.commit_at] if policy.commits == AUTO and not returned else []
@@ -379,6 +395,9 @@ class GroupRun:
             return
         answer = self.side.may_commit(node)
         if answer == OK:
-            self.committed = reading.commit(self.committed, offsets)
+            before, self.committed = self.committed, reading.commit(self.committed, offsets)
+            moved = [f"p{p}={self.committed[p]}" for p in offsets if self.committed[p] != before[p]]
+            if moved:
+                self.tell(node, "commits", " ".join(moved))
         elif not closing:
             self.note(node, COMMIT_FAILED)

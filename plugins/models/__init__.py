@@ -5,10 +5,17 @@ from advisor.api import ModelSpec, hookimpl
 # One line a guarantee, sorted: (name, module:function).
 _GUARANTEES: dict[str, str] = {
     "deploy-safe": "advisor.answers.deploying:judge",
-    "storage-bounded": "advisor.answers.storage:judge",
+    "every-record-processed": "advisor.answers.consumers:judge",
+    "group-stable": "advisor.answers.groups:judge",
+    "members-admitted": "advisor.answers.members:judge_admitted",
+    "members-share-work": "advisor.answers.members:judge_shared",
     "only-committed-read": "advisor.answers.transactions:judge_committed",
+    "processed-once": "advisor.answers.consumers:judge_once",
+    "reads-in-time": "advisor.answers.members:judge_in_time",
+    "rebalance-pause": "advisor.answers.rebalances:judge",
     "records-visible": "advisor.answers.transactions:judge_visible",
     "retries-recognised": "advisor.answers.transaction_times:judge_recognised",
+    "storage-bounded": "advisor.answers.storage:judge",
     "transactions-complete": "advisor.answers.transaction_times:judge_complete",
 }
 

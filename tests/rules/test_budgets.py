@@ -139,3 +139,68 @@ def test_tolerance_where_a_feature_is_unknown_is_the_worst(elr, survived):
         "power_loss": survived,
         "disk_wiped": survived,
     }
+
+
+CONSUMER = {
+    "bootstrap.servers": "kafka:9092",
+    "group.id": "billing",
+    "key.deserializer": f"{STRING}Deserializer",
+    "value.deserializer": f"{STRING}Deserializer",
+}
+
+
+def consumed(version, consumer=(), **tables):
+    settings = {**CONSUMER, **dict(consumer)}
+    return audit_settings(
+        {"topic": TOPIC, "consumer": settings, **tables}, kafka_version=version, profile="prod"
+    )
+
+
+@pytest.mark.parametrize("version", ["2.8", "3.9", "4.3"])
+@pytest.mark.parametrize(
+    "consumer",
+    [
+        {},  # Kafka's defaults
+        {"enable.auto.commit": "false"},
+        {"enable.auto.commit": "true", "auto.offset.reset": "earliest"},
+        {"session.timeout.ms": "30000", "heartbeat.interval.ms": "10000"},
+        {"max.poll.records": "100", "max.poll.interval.ms": "600000"},
+        {"fetch.min.bytes": "1024", "fetch.max.wait.ms": "500"},
+        {"group.instance.id": "billing-0", "session.timeout.ms": "60000"},
+    ],
+    ids=str,
+)
+def test_sane_consumers_are_clean(version, consumer):
+    assert above_note(consumed(version, consumer)) == set()
+
+
+def test_a_sane_consumer_of_the_new_protocol_is_clean():
+    settings = {"group.protocol": "consumer", "enable.auto.commit": "false", "auto.offset.reset": "earliest"}
+    assert above_note(consumed("4.3", settings)) == set()
+
+
+def test_a_default_librdkafka_consumer_is_clean():
+    settings = {"bootstrap.servers": "kafka:9092", "group.id": "billing"}
+    report = audit_settings({"consumer": settings}, client="librdkafka", profile="prod")
+    assert above_note(report) == set()
+    assert [finding["code"] for finding in report["findings"]] == ["KA403", "KA404"]
+
+
+@pytest.mark.parametrize("version", ["2.8", "3.9", "4.3"])
+@pytest.mark.parametrize(
+    ("processing", "consumer", "codes"),
+    [
+        ("loop", {"enable.auto.commit": "true"}, set()),
+        ("loop", {"enable.auto.commit": "false"}, set()),
+        ("before", {"enable.auto.commit": "false"}, {"KA401"}),
+        ("workers", {"enable.auto.commit": "true"}, {"KA401"}),
+        ("workers", {"enable.auto.commit": "false"}, set()),
+    ],
+)
+def test_records_are_skipped_by_early_commits_alone(version, processing, consumer, codes):
+    report = consumed(version, consumer, workload={"processing": processing})
+    assert above_note(report) == codes
+    for finding in report["findings"]:
+        if finding["code"] in codes:
+            assert finding["evidence"]["trace"]
+            assert finding["fixes"] or finding["advice"]

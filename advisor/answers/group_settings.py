@@ -1,0 +1,226 @@
+"""Settings -> a group for the simulator: how its members read, and its sessions and intervals on the clock.
+
+What is not in sight is the version's default and listed in `assumed`; what a template fills in is listed in
+`unknown`, and nothing may be concluded from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ..context import Context
+from ..model import Deployment, Document, Edit, Location, Setting
+from ..sim.consumer import AFTER, AUTO, BEFORE, WITH_OUTPUT, Reading
+from ..sim.group_phases import GroupSetup
+from .looking import Look, stated
+
+ASSIGNORS = {
+    "RangeAssignor": "range",
+    "RoundRobinAssignor": "roundrobin",
+    "StickyAssignor": "sticky",
+    "CooperativeStickyAssignor": "cooperative-sticky",
+}
+CLASSES = {name: f"org.apache.kafka.clients.consumer.{cls}" for cls, name in ASSIGNORS.items()}
+# The few numbers that a person would write.
+ROUND = (1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1_000, 2_000, 5_000, 10_000)
+STYLES = {
+    "loop": "in the poll loop",
+    "workers": "by workers",
+    "before": "after the commit",
+    "transaction": "in a transaction with their output",
+}
+
+
+class Asked(NamedTuple):
+    """One group of a deployment, and what is known of it."""
+
+    document: Document
+    look: Look
+    setup: GroupSetup
+    style: str  # loop | workers | before | transaction
+    style_stated: bool
+    instance: str | None  # a literal group.instance.id
+    assumed: tuple[tuple[str, str], ...]
+    unknown: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        return self.document.name
+
+    @property
+    def librdkafka(self) -> bool:
+        return self.document.client == "librdkafka"
+
+    def shown(self, *keys: str, component: str = "consumer") -> tuple[tuple[str, Setting], ...]:
+        found = [(component, self.look.setting(component, key)) for key in keys]
+        return tuple((where, setting) for where, setting in found if setting is not None)
+
+    def stated(self, *names: str) -> tuple[tuple[str, Setting], ...]:
+        return tuple(
+            ("workload", stated(name, self.look.workload(name)))
+            for name in names
+            if self.look.workload(name) is not None
+        )
+
+    def at(self, *keys: str) -> Location:
+        """The first of these that is written in the group's own files, else the group itself."""
+        for key in keys:
+            setting = self.look.setting("consumer", key)
+            if setting is not None and setting.origin.at is not None:
+                return setting.origin.at
+        return Location(self.document.file, self.document.line)
+
+    @property
+    def session_keys(self) -> tuple[str, str, str]:
+        """Component and keys of the session and the heartbeat: with KIP-848 the brokers have them."""
+        if self.setup.protocol == "consumer":
+            return "broker", "group.consumer.session.timeout.ms", "group.consumer.heartbeat.interval.ms"
+        return "consumer", "session.timeout.ms", "heartbeat.interval.ms"
+
+    def members(self) -> tuple[int, str]:
+        """How many members the group has, and who says so ("": nobody)."""
+        told = self.look.workload("members")
+        if told is not None:
+            return int(told), f"{told} ([workload] members)"
+        facts = (*self.document.facts, *self.look.deployment.facts)
+        fact = next((fact for fact in facts if fact.name == "group.members"), None)
+        if fact is not None and fact.value.isdigit():
+            return int(fact.value), f"{fact.value} (concurrency, replicas or a stated fact)"
+        return 1, ""
+
+    def edits(self, *edits: Edit) -> tuple[Edit, ...]:
+        """Changes are made in the first group of a deployment; another one's are not offered."""
+        groups = [group for group in self.look.deployment.groups if group.component == "consumer"]
+        return edits if groups and groups[0] is self.document else ()
+
+
+def groups_of(deployment: Deployment, context: Context) -> Iterator[Asked]:
+    for document in deployment.groups:
+        if document.component == "consumer":
+            yield asked(deployment, document, context)
+
+
+def asked(deployment: Deployment, document: Document, context: Context) -> Asked:
+    look = Look(deployment, context.clients, document)
+    reader = _Reader(look)
+    protocol = (reader.text("consumer", "group.protocol", "classic") or "classic").lower()
+    classic = protocol != "consumer"
+    strategies = reader.strategies() if classic else ("uniform",)
+    defaults = GroupSetup()
+    reset, _, _ = (reader.text("consumer", "auto.offset.reset", "latest") or "latest").partition(":")
+    style = str(look.workload("processing") or "loop")
+    setup = GroupSetup(
+        protocol="classic" if classic else "consumer",
+        strategies=strategies,
+        session_ms=reader.number("consumer", "session.timeout.ms", 45_000)
+        if classic
+        else reader.number("broker", "group.consumer.session.timeout.ms", 45_000),
+        heartbeat_ms=reader.number("consumer", "heartbeat.interval.ms", 3_000)
+        if classic
+        else reader.number("broker", "group.consumer.heartbeat.interval.ms", 5_000),
+        max_poll_interval_ms=reader.number("consumer", "max.poll.interval.ms", defaults.max_poll_interval_ms),
+        initial_delay_ms=reader.number("broker", "group.initial.rebalance.delay.ms", 3_000),
+        metadata_max_age_ms=reader.number("consumer", "metadata.max.age.ms", 300_000),
+        reset={"smallest": "earliest", "beginning": "earliest", "largest": "latest", "end": "latest"}.get(
+            reset, reset
+        ),
+        reading=_reading(reader, style, classic, document),
+        auto_commit_interval_ms=reader.number("consumer", "auto.commit.interval.ms", 5_000),
+        process_ms=float(look.workload("processing_ms") or 0),
+    )
+    instance, _ = look.text("consumer", "group.instance.id")
+    return Asked(
+        document,
+        look,
+        setup,
+        style,
+        look.workload("processing") is not None,
+        instance or None,
+        tuple(reader.assumed),
+        tuple(reader.unknown),
+    )
+
+
+def _reading(reader: _Reader, style: str, classic: bool, document: Document) -> Reading:
+    automatic = reader.flag("consumer", "enable.auto.commit", True)
+    librdkafka = document.client == "librdkafka"
+    # librdkafka hands over one message at a time; the batches under it are not the application's.
+    batch = 1 if librdkafka else reader.number("consumer", "max.poll.records", 500)
+    commits = BEFORE if style == "before" else AUTO if automatic else AFTER
+    if commits == AFTER and style == "transaction":
+        commits = WITH_OUTPUT
+    return Reading(
+        batch=max(1, batch),
+        commits=commits,
+        workers=style == "workers",
+        late_commit=commits == AUTO and not classic and not librdkafka,
+    )
+
+
+class _Reader:
+    def __init__(self, look: Look) -> None:
+        self.look = look
+        self.assumed: list[tuple[str, str]] = []
+        self.unknown: list[str] = []
+
+    def text(self, component: str, key: str, default: str) -> str | None:
+        value, setting = self.look.text(component, key)
+        if value is not None:
+            return value
+        if setting is not None:
+            self.unknown.append(f"{component}.{key}")
+            return None
+        found = self.look.default(component, key) or default
+        if component == "broker":
+            self.assumed.append((f"broker {key}", found))
+        return found
+
+    def number(self, component: str, key: str, default: int) -> int:
+        text = self.text(component, key, str(default))
+        try:
+            return default if text is None else int(text)
+        except ValueError:
+            self.unknown.append(f"{component}.{key}")
+            return default
+
+    def flag(self, component: str, key: str, default: bool) -> bool:
+        text = self.text(component, key, str(default).lower())
+        return default if text is None else text.lower() == "true"
+
+    def strategies(self) -> tuple[str, ...]:
+        key = "partition.assignment.strategy"
+        text = self.text("consumer", key, "range")
+        if text is None:
+            return ("range",)
+        names = [one.strip().rsplit(".", 1)[-1] for one in text.strip("[]").split(",") if one.strip()]
+        found = tuple(ASSIGNORS.get(name, name) for name in names)
+        if not found or any(name not in ASSIGNORS.values() for name in found):
+            # An assignor of somebody's own: when it moves what, nobody can tell.
+            self.unknown.append(f"consumer.{key}")
+            return ("range",)
+        return found
+
+
+def round_down(number: float) -> int:
+    """The largest number that a person would write and that is not above this one; 0 if there is none."""
+    return max((one for one in ROUND if one <= number), default=0)
+
+
+def round_up_ms(milliseconds: float) -> int:
+    """The next whole 5 seconds, from a minute on the next whole minute."""
+    unit = 60_000 if milliseconds > 60_000 else 5_000
+    return int(-(-milliseconds // unit) * unit)
+
+
+def seconds(milliseconds: float) -> str:
+    """As a person says it: 250 ms, 4.5 s, 10 min, 36 h, 7 days."""
+    for limit, unit, word in (
+        (1_000, 1, "ms"),
+        (120_000, 1_000, "s"),
+        (2 * 3_600_000, 60_000, "min"),
+        (2 * 86_400_000, 3_600_000, "h"),
+    ):
+        if milliseconds < limit:
+            return f"{milliseconds / unit:.3g} {word}"
+    return f"{milliseconds / 86_400_000:.3g} days"

@@ -1,0 +1,323 @@
+"""members-admitted, members-share-work, reads-in-time: what settings of a group say against each other.
+
+Arithmetic and Kafka's own assignors; the run is shown where there is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from ..context import Context, Hit, Judgement
+from ..model import Deployment, Document, Edit
+from ..sim.group_phases import GroupSetup, Phase
+from .group_settings import CLASSES, Asked, asked, groups_of, seconds
+
+
+def judge_admitted(deployment: Deployment, context: Context) -> Iterable[Judgement]:
+    by = {"bounds": _bounds, "assignors": _assignors}[str(context.params["by"])]
+    for group in groups_of(deployment, context):
+        yield from by(group, context)
+
+
+def judge_shared(deployment: Deployment, context: Context) -> Iterable[Judgement]:
+    by = {"idle": _idle, "skew": _skew}[str(context.params["by"])]
+    for group in groups_of(deployment, context):
+        yield from by(group, context)
+
+
+def judge_in_time(deployment: Deployment, context: Context) -> Iterable[Judgement]:
+    by: Callable[[Asked, Context], Iterable[Judgement]]
+    by = {"timeout": _timeout, "held": _held}[str(context.params["by"])]
+    for group in groups_of(deployment, context):
+        yield from by(group, context)
+
+
+# -- is a member let in? -----------------------------------------------------------------------------------
+
+
+def _bounds(group: Asked, context: Context) -> Iterable[Judgement]:
+    """session.timeout.ms outside of what the brokers allow: every join is refused."""
+    look, key = group.look, "session.timeout.ms"
+    if group.setup.protocol != "classic" or not look.is_set("consumer", key):
+        return
+    value, _ = look.number("consumer", key)
+    limits = {}
+    for side in ("min", "max"):
+        name = f"group.{side}.session.timeout.ms"
+        limit, found = look.number("broker", name)
+        default = look.default("broker", name)
+        if limit is None and found is None and default is not None:
+            limit = int(default)
+        limits[side] = limit
+    low, high = limits["min"], limits["max"]
+    if value is None or low is None or high is None or low <= value <= high:
+        return
+    seen = look.in_sight("broker", "group.min.session.timeout.ms")
+    where = "the broker's" if seen else "a broker's default"
+    name, limit = ("group.min", low) if value < low else ("group.max", high)
+    if not seen:
+        yield Judgement(
+            "unknown",
+            reason=f"session.timeout.ms={value} is refused unless {name}.session.timeout.ms is not {limit}",
+            depends_on=(f"broker.{name}.session.timeout.ms",),
+        )
+        return
+    hit = Hit(
+        group.at(key),
+        (key,),
+        {
+            "group": group.name,
+            "value": str(value),
+            "limit": f"{where} {name}.session.timeout.ms={limit}",
+        },
+        (*group.shown(key), *group.shown(f"{name}.session.timeout.ms", component="broker")),
+        numbers=(("allowed", f"{low} to {high} ms"),),
+        edits=(
+            *group.edits(Edit("session", "consumer", key, str(min(max(45_000, low), high)))),
+            Edit("bound", "broker", f"{name}.session.timeout.ms", str(value)),
+        ),
+    )
+    row = {
+        "step": 1,
+        "event": {"name": "join", "text": f"{group.name} joins"},
+        "effects": ["refused: INVALID_SESSION_TIMEOUT"],
+        "state": {"kind": "group", "cells": {"members": "none"}},
+    }
+    yield Judgement("broken", hit, (row,))
+
+
+def _assignors(group: Asked, context: Context) -> Iterable[Judgement]:
+    """Two configurations of one group whose lists of assignors have nothing in common."""
+    if group.setup.protocol != "classic" or "consumer.partition.assignment.strategy" in group.unknown:
+        return
+    mine, _ = group.look.text("consumer", "group.id")
+    for other in group.look.deployment.groups:
+        if not mine or other is group.document or other.component != "consumer":
+            continue
+        if not _before(group.document, other):
+            continue  # told once, at the first
+        theirs = asked(group.look.deployment, other, context)
+        same, _ = theirs.look.text("consumer", "group.id")
+        if same != mine or theirs.setup.protocol != "classic" or theirs.unknown:
+            continue
+        if set(theirs.setup.strategies) & set(group.setup.strategies):
+            continue
+        setup = GroupSetup(partitions=4, strategies=group.setup.strategies, initial_delay_ms=0)
+        strategies = theirs.setup.strategies
+        trace = _refused(context, setup, strategies)
+        key = "partition.assignment.strategy"
+        hit = Hit(
+            group.at(key),
+            (key,),
+            {"group": mine, "one": group.document.file, "other": other.file},
+            (*group.shown(key), *theirs.shown(key)),
+            numbers=(
+                (group.document.file, ", ".join(group.setup.strategies)),
+                (other.file, ", ".join(strategies)),
+            ),
+            also_at=(theirs.at(key),),
+            advice=(
+                "list one assignor in common in both; from range to cooperative-sticky roll twice: "
+                "first cooperative-sticky,range everywhere, then cooperative-sticky alone",
+            ),
+        )
+        yield Judgement("broken", hit, tuple(trace))
+
+
+def _refused(context: Context, setup: GroupSetup, strategies: tuple[str, ...]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]]
+    found = context.remember("mixed", repr((setup, strategies)), lambda: _mixed(setup, strategies))
+    return found
+
+
+def _before(one: Document, other: Document) -> bool:
+    return (one.file, one.line or 0) < (other.file, other.line or 0)
+
+
+def _mixed(setup: GroupSetup, strategies: tuple[str, ...]) -> list[dict[str, Any]]:
+    from ..sim.group_story import story
+    from ..sim.group_timeline import GroupRun
+
+    run = GroupRun(setup, Phase(), records=False)
+    run.narrates = True
+    first = run.start("m0")
+    run.until(lambda: len(first.owned) == 4, 60_000)
+    run.start("m1", strategies=strategies, delay=100)
+    run.wait(10_000)
+    return list(story(run, rows_max=8))
+
+
+# -- does every member have something to do? ---------------------------------------------------------------
+
+
+def _topics(group: Asked, context: Context) -> dict[str, int]:
+    """The topics that the group is linked to, with their partitions."""
+    found: dict[str, int] = {}
+    for deployment in context.deployments_of(group.document) or (group.look.deployment,):
+        topic = deployment.topic
+        if topic is None:
+            continue
+        for fact in topic.facts:
+            if fact.name == "topic.partitions" and fact.value.isdigit() and int(fact.value) > 0:
+                found[topic.name] = int(fact.value)
+    return found
+
+
+def _idle(group: Asked, context: Context) -> Iterable[Judgement]:
+    members, why = group.members()
+    topics = _topics(group, context)
+    partitions = group.look.count("topic.partitions")
+    if partitions is not None and not topics:
+        topics = {"topic": partitions}
+    total = sum(topics.values())
+    if not why or not total:
+        return
+    if members <= total:
+        yield Judgement("holds", bounds=f"{members} members, {total} partitions")
+        return
+    hit = Hit(
+        group.at("group.id"),
+        ("group.members",),
+        {
+            "group": group.name,
+            "members": str(members),
+            "partitions": str(total),
+            "idle": str(members - total),
+        },
+        group.stated("members"),
+        numbers=(
+            ("members", why),
+            ("partitions", ", ".join(f"{name}: {count}" for name, count in sorted(topics.items()))),
+        ),
+        advice=(f"run at most {total} members (Spring: concurrency), or add partitions",),
+    )
+    yield Judgement("broken", hit)
+
+
+def _skew(group: Asked, context: Context) -> Iterable[Judgement]:
+    """The range assignor over several topics gives the odd ones of every topic to the same members."""
+    setup = group.setup
+    members, why = group.members()
+    topics = _topics(group, context)
+    if not why or members < 2 or len(topics) < 2 or setup.protocol != "classic" or group.unknown:
+        return
+    if setup.strategies[0] != "range":
+        return
+    sizes = tuple(topics[name] for name in sorted(topics))
+    found = context.remember("skew", repr((sizes, members)), lambda: _shares(sizes, members))
+    most, least, even = found["most"], found["least"], found["even"]
+    if members > sum(sizes) or most <= even + 1:
+        yield Judgement("holds", bounds=f"{members} members, {len(sizes)} topics")
+        return
+    key = "partition.assignment.strategy"
+    hit = Hit(
+        group.at(key, "group.id"),
+        (key,),
+        {
+            "group": group.name,
+            "most": str(most),
+            "least": str(least),
+            "topics": str(len(sizes)),
+            "members": str(members),
+        },
+        group.shown(key),
+        numbers=(
+            ("partitions of the first member", str(most)),
+            ("of the last", str(least)),
+            ("evenly shared", f"at most {even}"),
+            ("members", why),
+        ),
+        edits=group.edits(
+            Edit(
+                "strategy",
+                "consumer",
+                key,
+                "roundrobin" if group.librdkafka else CLASSES["roundrobin"],
+            )
+        ),
+        advice=("all members change together, or in two rolling bounces",),
+    )
+    yield Judgement("broken", hit)
+
+
+def _shares(sizes: tuple[int, ...], members: int) -> dict[str, int]:
+    from ..sim.group_plans import Seat, plan
+
+    shares = [len(owned) for owned in plan("range", [Seat(n) for n in range(members)], sizes).values()]
+    return {"most": max(shares), "least": min(shares), "even": -(-sum(sizes) // members)}
+
+
+# -- is a record read in time? -----------------------------------------------------------------------------
+
+
+def _timeout(group: Asked, context: Context) -> Iterable[Judgement]:
+    """A fetch that the broker holds for as long as the client waits for an answer times out for ever."""
+    look = group.look
+    wait, _ = look.number("consumer", "fetch.max.wait.ms")
+    patience, _ = look.number("consumer", "request.timeout.ms")
+    least, _ = look.number("consumer", "fetch.min.bytes")
+    if group.librdkafka or wait is None or patience is None or wait < patience:
+        return
+    keys = ("fetch.max.wait.ms", "request.timeout.ms")
+    hit = Hit(
+        group.at(*keys),
+        keys,
+        {"group": group.name, "wait": seconds(wait), "patience": seconds(patience)},
+        group.shown(*keys, "fetch.min.bytes"),
+        numbers=(("fetch.min.bytes", str(least if least is not None else 1)),),
+        edits=group.edits(
+            Edit("wait", "consumer", "fetch.max.wait.ms", "500"),
+            Edit("patience", "consumer", "request.timeout.ms", str(max(30_000, 2 * wait))),
+        ),
+    )
+    rows: tuple[tuple[int, str, str, list[str]], ...] = (
+        (0, "fetch", "a fetch of a quiet partition is held", []),
+        (patience, "timeout", "request.timeout.ms is over", ["disconnected from the broker"]),
+        (patience, "fetch", "the fetch is sent again", ["held again"]),
+    )
+    trace = tuple(
+        {
+            "step": number,
+            "t_ms": at,
+            "event": {"name": name, "text": text},
+            "effects": effects,
+            "state": {"kind": "group", "cells": {"answered at": seconds(wait)}},
+        }
+        for number, (at, name, text, effects) in enumerate(rows, 1)
+    )
+    yield Judgement("broken", hit, trace)
+
+
+def _held(group: Asked, context: Context) -> Iterable[Judgement]:
+    look = group.look
+    limit = int(context.params["limit_ms"])
+    wait, _ = look.number("consumer", "fetch.max.wait.ms")
+    least, _ = look.number("consumer", "fetch.min.bytes")
+    patience, _ = look.number("consumer", "request.timeout.ms")
+    if wait is None or least is None or least <= 1 or wait <= limit or (patience or wait + 1) <= wait:
+        return
+    rate, size = look.workload("records_per_second"), look.workload("record_bytes")
+    numbers = [("a fetch is held for up to", seconds(wait)), ("until there are", f"{least} bytes")]
+    if rate is not None and size is not None:
+        from ..sim.consumer import fetch_wait_ms
+
+        partitions = look.count("topic.partitions") or 1
+        held = fetch_wait_ms(float(rate) * int(size) / partitions, least, wait)
+        if held <= limit:
+            yield Judgement("holds", bounds=f"{rate} records of {size} bytes a second")
+            return
+        numbers.append(("at the stated rate", seconds(held)))
+    keys = ("fetch.max.wait.ms", "fetch.min.bytes")
+    hit = Hit(
+        group.at(*keys),
+        keys,
+        {"group": group.name, "wait": seconds(wait)},
+        (*group.shown(*keys), *group.stated("records_per_second", "record_bytes")),
+        numbers=tuple(numbers),
+        edits=group.edits(
+            Edit("wait", "consumer", "fetch.max.wait.ms", "500"),
+            Edit("least", "consumer", "fetch.min.bytes", "1"),
+        ),
+    )
+    yield Judgement("broken", hit)
