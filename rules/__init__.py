@@ -9,6 +9,7 @@ _PACKS = (
     "durability",
     "ordering",
     "plumbing",
+    "sizes",
     "start",
     "storage",
     "transactions",

@@ -38,6 +38,17 @@ def hits(document: Document, context: Context) -> Iterable[Hit]:
     return _Look(document, context).faults() if document.component in COMPONENTS else ()
 
 
+# Each component has a limit for the size of records, and each calls it something else.
+_COUNTERPARTS = {
+    ("broker", "max.request.size"): "message.max.bytes",
+    ("broker", "max.message.bytes"): "message.max.bytes",
+    ("topic", "max.request.size"): "max.message.bytes",
+    ("topic", "message.max.bytes"): "max.message.bytes",
+    ("producer", "message.max.bytes"): "max.request.size",
+    ("producer", "max.message.bytes"): "max.request.size",
+}
+
+
 class _Look:
     def __init__(self, document: Document, context: Context) -> None:
         self.document = document
@@ -116,6 +127,9 @@ class _Look:
         others = [other for other in components_of(key, version) if other != component]
         if others:
             detail = f"it is a setting of {_listed(others)}"
+            meant = _COUNTERPARTS.get((component, key))
+            if meant is not None and is_known(component, meant, version):
+                detail += f"; the limit of a {component} is {meant}"
             return self._hit("wrong-component", (key,), detail)._replace(severity=severity)
         near = suggest(component, key, version)
         detail = f"; did you mean {near}?" if near else ""

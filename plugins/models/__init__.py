@@ -15,6 +15,7 @@ _GUARANTEES: dict[str, str] = {
     "rebalance-pause": "advisor.answers.rebalances:judge",
     "records-visible": "advisor.answers.transactions:judge_visible",
     "retries-recognised": "advisor.answers.transaction_times:judge_recognised",
+    "size-chain": "advisor.answers.sizes:judge",
     "storage-bounded": "advisor.answers.storage:judge",
     "transactions-complete": "advisor.answers.transaction_times:judge_complete",
 }
