@@ -96,9 +96,9 @@ class Run:
     def _step(self, step: Step) -> None:
         if step.name in FAULTS and step.name != "wipe":
             self._wait(self.phase.shift)
-            if self.phase.stall:
-                self.cluster.stall(2 * self.phase.stall)
-                self._wait(self.phase.stall)
+            if self.phase.stalled:
+                self.cluster.stall(2 * self.phase.stalled)
+                self._wait(self.phase.stalled)
         self._act(step)
 
     def _act(self, step: Step) -> None:

@@ -491,11 +491,11 @@ class Client:
     def _refreshed(self) -> None:
         self.refreshing = False
         asked = self._source()
-        if asked < 0:
+        if asked == NONE:
             self._refresh()
             return
-        told = self.cluster.informed[asked]
-        if not self.cluster.cut_from_controller >> asked & 1:
+        told = self.cluster.state.leader if asked == ANOTHER else self.cluster.informed[asked]
+        if asked == ANOTHER or not self.cluster.cut_from_controller >> asked & 1:
             # A broker that the controller does not reach knows no better than the client does.
             self.nodes = self.cluster.registered()
         self._led_by(told)
@@ -528,9 +528,12 @@ class Client:
         if self.cluster.phase.asks_leader and self.leader in known:
             return self.leader
         others = [broker for broker in known if broker != self.leader]
-        return (others or known or [-1])[0]
+        spare = [ANOTHER] if self.cluster.policy.others else [NONE]
+        return (others or known or spare)[0]
 
 
+NONE, ANOTHER = -1, -2
+"""Whom it asks for metadata, if no broker with a replica: nobody, or a broker without one."""
 LAST = Numbered(1 << 62, 0, 0)
 """Behind every number: what a batch without one counts as."""
 SPLIT = -1.0

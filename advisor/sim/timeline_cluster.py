@@ -184,10 +184,15 @@ class Cluster(Replicas):
         self.controller.broker_came(broker)
         self.parked[broker] = NOBODY
         self._refresh_links()
-        self.on_thaw(broker)
+        self.applying[broker] = self.clock.now + self.phase.catch_up // 2
+        self.clock.at(self.applying[broker], self._serves_again, broker)
         self._back_in_touch(broker)
         for other in self.brokers:
             self.fetch_soon(other)
+
+    def _serves_again(self, broker: int) -> None:
+        if self.serves(broker):
+            self.on_thaw(broker)
 
     def _back_in_touch(self, broker: int) -> None:
         if self.alive(broker):

@@ -86,7 +86,10 @@ class Listener:
         batch = request.batch
         append = Append(tuple(batch.records), request.number)
         answer, offset = self.cluster.produce(connection.broker, append, batch.size)
-        if answer:
+        if answer and self.clock.now < self.cluster.answers_from:
+            connection.busy = request
+            self.clock.at(self.cluster.answers_from, self._reply_late, request, answer)
+        elif answer:
             self._reply(request, answer)
         else:
             request.offset = offset
@@ -101,11 +104,21 @@ class Listener:
             # There is no answer to carry an error: the broker closes the connection.
             self.clock.after(delay, self.closed, request.connection)
 
+    def _reply_late(self, request: Request, answer: str) -> None:
+        connection = request.connection
+        if connection.busy is request:
+            connection.busy = None
+            self._reply(request, answer)
+            self._serve(connection)
+
     def answer_waiting(self) -> None:
         """The cluster has moved: requests that wait may be answered."""
+        if self.clock.now < self.cluster.answers_from:
+            self.clock.at(self.cluster.answers_from, self.answer_waiting)
+            return
         for connection in list(self.connections):
             request = connection.busy
-            if request is None or not self.cluster.serves(connection.broker):
+            if request is None or request.offset < 0 or not self.cluster.serves(connection.broker):
                 continue
             answer = self.cluster.committed(connection.broker, request.epoch, request.offset)
             if answer:

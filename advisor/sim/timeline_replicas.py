@@ -28,7 +28,7 @@ from .quorum import Control, Quorum
 from .replication import source
 from .sequences import CACHED_BATCHES, DUPLICATE, STORED, Numbered, ProducerState, judge, remember
 from .timeline_clock import Clock
-from .timeline_table import FETCH_WAIT, SECOND, Phase
+from .timeline_table import ANSWERS, FETCH_WAIT, FETCHES, SECOND, Phase
 from .verdict import Bounds
 
 MANY = 1_000_000
@@ -60,6 +60,8 @@ class ClusterPolicy(NamedTuple):
     # auto.leader.rebalance.enable: how often leadership is moved back to the first replica; 0: never.
     # (leader.imbalance.per.broker.percentage has no meaning in KRaft, and to one partition none at all.)
     rebalance_interval: int = 0
+    # Brokers of the cluster that hold no replica: they tell a client who leads.
+    others: int = 0
 
 
 class Append(NamedTuple):
@@ -94,6 +96,8 @@ class Replicas:
         self.on_ready: Callable[[int], None] = _nothing_of
         self.applying = [0 for _ in brokers]  # until when it is busy with the news of a leader
         self.stalled_until = 0
+        self.stalls = [False for _ in brokers]  # it has written since the stall began, and does not ask
+        self.answers_from = 0  # no answer is sent before
         self._checks = False
 
     # -- asking ------------------------------------------------------------------------------------------
@@ -219,12 +223,15 @@ class Replicas:
             if self.cut and not self._reaches_leader(follower):
                 return
             self.fetching[follower] = True
-            begins = max(self.clock.now, self.stalled_until)
-            self.clock.at(begins + self.phase.fetch, self._fetch, follower)
+            begins = self.stalled_until if self.stalls[follower] else self.clock.now
+            self.clock.at(max(begins, self.clock.now) + self.phase.fetch, self._fetch, follower)
 
     def stall(self, duration: int) -> None:
-        """No follower begins a fetch for so long."""
+        """Followers write what they are brought next and do not ask again for so long; or answers are not
+        sent for so long, as the phase says."""
         self.stalled_until = self.clock.now + duration
+        if self.phase.stall == ANSWERS:
+            self.answers_from = self.stalled_until
 
     def _reaches_leader(self, follower: int) -> bool:
         leader = source(self.model, self.state, follower)
@@ -283,6 +290,7 @@ class Replicas:
             return
         if self.state.replicas[follower].answer is not None:
             self.apply(Event("write", follower))
+        self.stalls[follower] = self.phase.stall == FETCHES and self.clock.now < self.stalled_until
         self.fetch_soon(follower)
 
     def _committed_more(self, before: State) -> None:

@@ -59,7 +59,8 @@ def test_the_grid_meets_both_ends_of_every_range():
         "wake": table.WAKE,
         "asks_leader": (False, True),
         "parked_fetch": (False, True),
-        "stall": table.STALL,
+        "stall": ("", table.FETCHES, table.ANSWERS),
+        "stalled": table.STALL,
     }
     assert {*ranges, "shift"} == set(table.Phase._fields)
     for field, values in ranges.items():

@@ -168,7 +168,7 @@ def test_a_mistake_in_the_file_is_told_with_its_line(simulate, tmp_path, text, l
     ("words", "told"),
     [
         (("--schedule", "nowhere.toml"), "nowhere.toml: "),
-        (("--schedule", FILES[0], "--phase", "99"), "--phase 99: there are 12 phases"),
+        (("--schedule", FILES[0], "--phase", "99"), "--phase 99: there are 14 phases"),
         (("--schedule", FILES[0], "--guarantee", "replicas-agree"), "--guarantee is of the search"),
         (("--schedule", FILES[0], "--deployment", "x"), "--deployment chooses among those that files hold"),
         (("--phase", "1", "--set", "producer.acks=1"), "--phase belongs to --schedule"),
