@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from ..catalog import resolve_version
 from ..context import Context
-from ..effective import deployment_layers, effective
+from ..effective import effective
 from ..model import Deployment, Edit, Location, Setting, members_of
+from .looking import Look
 
 if TYPE_CHECKING:
     from ..sim.log import LogConfig, Schedule
@@ -44,15 +44,13 @@ class Reading:
 
     def __init__(self, deployment: Deployment) -> None:
         self.deployment = deployment
-        self.version = resolve_version(deployment.version)
-        self.layers = deployment_layers(deployment)
-        self.facts = {fact.name: fact for fact in deployment.facts}
-        self._brokers_file = any(document.settings for document in deployment.cluster)
+        self.look = Look(deployment)
+        self.version = self.look.version
 
     # Settings.
 
     def setting(self, key: str, component: str = "topic") -> tuple[Setting | None, bool]:
-        return effective(component, key, self.version, self.layers)
+        return effective(component, key, self.version, self.look.layers)
 
     def text(self, key: str, component: str = "topic") -> str:
         """The value in force, Kafka's default where it is not in sight, empty where there is none."""
@@ -76,7 +74,7 @@ class Reading:
         found, written = self.setting(key, component)
         if written:
             return found is not None and isinstance(found.value, str)
-        return self._brokers_file
+        return self.look.in_sight("broker", key)
 
     def unseen(self, *keys: str) -> tuple[str, ...]:
         return tuple(key for key in keys if not self.seen(key))
@@ -92,20 +90,16 @@ class Reading:
     # Traffic and copies.
 
     def stated(self, name: str) -> float | None:
-        value = self.deployment.workload.get(name)
+        value = self.look.workload(name)
         return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
-
-    def fact(self, name: str) -> int | None:
-        fact = self.facts.get(name)
-        return int(fact.value) if fact is not None and fact.value.isdecimal() and int(fact.value) else None
 
     @property
     def partitions(self) -> int | None:
-        return self.fact("topic.partitions") or self._made_with("num.partitions")
+        return self.look.count("topic.partitions") or self._made_with("num.partitions")
 
     @property
     def replicas(self) -> int | None:
-        return self.fact("topic.replication_factor") or self._made_with("default.replication.factor")
+        return self.look.count("topic.replication_factor") or self._made_with("default.replication.factor")
 
     def _made_with(self, key: str) -> int | None:
         """A topic that says nothing of it is made as the broker in sight has it."""
@@ -115,9 +109,13 @@ class Reading:
         return count if count > 0 else None
 
     @property
+    def brokers(self) -> int | None:
+        return self.look.count("cluster.brokers")
+
+    @property
     def replicas_a_broker(self) -> int | None:
         """Of this topic's, on the broker with most of them."""
-        partitions, replicas, brokers = self.partitions, self.replicas, self.fact("cluster.brokers")
+        partitions, replicas, brokers = self.partitions, self.replicas, self.brokers
         if partitions is None or replicas is None or brokers is None:
             return None
         return -(-partitions * replicas // brokers)

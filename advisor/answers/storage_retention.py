@@ -199,7 +199,7 @@ def total_size(reading: Reading, context: Context) -> Judgement | None:
     copies = partitions * (replicas or 1)
     total = copies * (limit + segment)
     disk = int(context.params.get("disk_bytes", 0))
-    brokers = reading.fact("cluster.brokers")
+    brokers = reading.brokers
     share = total // brokers if brokers else None
     if disk and share is not None and share <= disk:
         return Judgement("holds", bounds="arithmetic")

@@ -224,7 +224,7 @@ def rolls_together(reading: Reading, context: Context) -> Judgement | None:
 
 def partitions(reading: Reading, context: Context) -> Judgement | None:
     """Does a broker hold more replicas than it was made for? All topics of the cluster in sight count."""
-    brokers = reading.fact("cluster.brokers")
+    brokers = reading.brokers
     if brokers is None or not reading.deployment.cluster:
         return None
     limit = int(context.params.get("replicas_a_broker_max", 4000))

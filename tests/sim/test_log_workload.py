@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,6 +14,11 @@ from advisor.sim.log_segments import Batch, LogConfig
 from advisor.sim.log_workload import Flow, flow_of, life, shape, steady
 
 DAY = 86_400_000
+# Logs of the real UnifiedLog of 4.3.1 under steady appends, checked for retention at equal distances: the
+# first segments (base offset, clock from the first append) that a check deleted.
+RECORDED = [
+    json.loads(line) for line in (Path(__file__).parent / "steady_logs.jsonl").read_text().splitlines()
+]
 HOUR = 3_600_000
 
 
@@ -82,6 +90,20 @@ def test_the_long_run_is_never_beyond_what_is_told(flow: Flow, config: LogConfig
     assert history.files_max <= told.files_max
     if history.deleted_age_min_ms is not None:
         assert history.deleted_age_min_ms >= told.stays_min_ms
+
+
+@pytest.mark.parametrize(
+    "case", RECORDED, ids=lambda case: f"{case['config']['segment_bytes']}-{case['flow'][2]}"
+)
+def test_segments_go_when_kafka_itself_deletes_them(case) -> None:
+    config, flow = LogConfig(**case["config"]), Flow(*case["flow"])
+    told = life(config, flow, Schedule(*case["schedule"]), 6)
+    gone = [
+        [row.base, row.deleted_ms]
+        for row in told
+        if row.deleted_ms is not None and row.deleted_ms <= case["until_ms"]
+    ]
+    assert gone == case["deleted"]
 
 
 def test_seven_days_of_retention_keep_a_trickle_for_fourteen() -> None:
