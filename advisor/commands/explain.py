@@ -1,4 +1,4 @@
-"""Explain a rule (by code or name) or a setting: type, default, bounds and what became of it, by version."""
+"""Explain a rule (by code or name), a recipe line by line, or a setting: what became of it, by version."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ examples:
   kafka-advisor explain KA011                                       a rule, by code
   kafka-advisor explain silently-rewritten                          or by name
   kafka-advisor explain min.insync.replicas --kafka-version 3.9     a setting
+  kafka-advisor explain no-loss                                     a recipe: the run that needs each line
 
 exit codes: 0 explained, 2 nothing is called so
 """
@@ -26,7 +27,7 @@ _BUILT_IN = {
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("word", metavar="WORD", help="KA002, unknown-key, min.insync.replicas, ...")
+    parser.add_argument("word", metavar="WORD", help="KA002, unknown-key, min.insync.replicas, no-loss, ...")
     parser.add_argument("--kafka-version", metavar="V", help="the Kafka version (default: the newest known)")
     parser.add_argument(
         "--rules", metavar="PACK", action="append", default=[], help="a rule pack of your own"
@@ -39,6 +40,7 @@ def run(args: argparse.Namespace) -> int:
     from ..cache import open_cache
     from ..explaining import explain_setting
     from ..packs import load_packs
+    from ..recipes import RECIPES, told
     from ..registry import load_registry
     from ..versions import choose_version
 
@@ -53,6 +55,9 @@ def run(args: argparse.Namespace) -> int:
             print("\n".join(_rule(rule)))
             return 0
     version, why = choose_version(args.kafka_version, ())
+    if args.word.lower() in RECIPES:
+        print("\n".join(told(args.word.lower(), version.asked)))
+        return 0
     lines = explain_setting(args.word, version, rules)
     if not lines:
         raise UsageError(_nothing(args.word, rules))

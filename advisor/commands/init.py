@@ -1,4 +1,4 @@
-"""Write a kafka-advisor.toml to start from: every field it may hold, explained, what is known filled in."""
+"""Write a kafka-advisor.toml to start from, every field explained; or a recipe: files that hold a promise."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ EPILOG = """\
 examples:
   kafka-advisor init
   kafka-advisor init --kafka-version 3.9 --profile prod deploy/
+  kafka-advisor init --recipe no-loss kafka/    producer, topic, broker and consumer files that lose nothing
 
-exit codes: 0 written, 2 there is one already, or it cannot be written
+exit codes: 0 written, 2 a file is there already, or cannot be written
 """
 
 
@@ -20,6 +21,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", nargs="?", default=".", help="where to write it (default: here)")
     parser.add_argument("--kafka-version", metavar="V", help="the Kafka version you run, such as 3.9")
     parser.add_argument("--profile", choices=("dev", "prod"), help="what the folder is")
+    parser.add_argument("--recipe", metavar="NAME", help="write the files of a recipe too: no-loss")
     parser.add_argument("--force", action="store_true", help="replace a file that is there")
 
 
@@ -32,9 +34,11 @@ def run(args: argparse.Namespace) -> int:
     if not os.path.isdir(args.folder):
         raise UsageError(f"{args.folder}: no such folder")
     path = os.path.join(args.folder, PROJECT_FILE)
+    if args.recipe is not None:
+        return _write_recipe(args)
+    values: dict[str, str] = {}
     if os.path.lexists(path) and not args.force:
         raise UsageError(f"{path} is there already; --force replaces it")
-    values: dict[str, str] = {}
     if args.kafka_version is not None:
         choose_version(args.kafka_version, ())
         values["kafka_version"] = args.kafka_version
@@ -43,10 +47,29 @@ def run(args: argparse.Namespace) -> int:
     text = to_toml(values)
     # A file that the next audit would refuse is not written.
     load_project(path, text, Cache(None))
+    _write(path, text, args.force)
+    return 0
+
+
+def _write_recipe(args: argparse.Namespace) -> int:
+    from ..recipes import files, recipe
+    from ..versions import choose_version
+
+    version, _ = choose_version(args.kafka_version, ())
+    texts = files(recipe(args.recipe, version.asked), version.asked, args.profile or "prod")
+    there = [name for name in texts if os.path.lexists(os.path.join(args.folder, name))]
+    if there and not args.force:
+        raise UsageError(f"{os.path.join(args.folder, there[0])} is there already; --force replaces it")
+    for name, text in texts.items():
+        _write(os.path.join(args.folder, name), text, args.force)
+    print(f"`kafka-advisor explain {args.recipe}` tells why each line is there")
+    return 0
+
+
+def _write(path: str, text: str, force: bool) -> None:
     try:
-        with open(path, "w" if args.force else "x", encoding="utf-8") as file:
+        with open(path, "w" if force else "x", encoding="utf-8") as file:
             file.write(text)
     except OSError as error:
         raise UsageError(f"{path}: {(error.strerror or str(error)).lower()}") from None
     print(f"wrote {path}")
-    return 0
