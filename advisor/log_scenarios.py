@@ -1,4 +1,5 @@
-"""A scenario of kind log: a rule about the log of one partition, asked of stated settings and a workload.
+"""A scenario of kind log or group: a rule about the log of one partition or about a consumer group, asked of
+stated settings and a workload.
 
 What the file does not state is Kafka's default: the broker is in sight and says nothing else.
 """
@@ -64,7 +65,8 @@ def read_log_scenario(file: str, data: bytes) -> LogScenario:
         raise UsageError("\n".join(found))
     for other in ("events", "faults", "environment", "policy", "bounds", "client", "time"):
         if other in value:
-            raise UsageError(f"{file}:{lines.of((other,))}: {other} does not belong to a scenario of a log")
+            place, kind = f"{file}:{lines.of((other,))}", value["kind"]
+            raise UsageError(f"{place}: {other} does not belong to a scenario of a {kind}")
     return LogScenario(
         file,
         value["title"],

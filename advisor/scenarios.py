@@ -84,7 +84,8 @@ def read_scenario(file: str, data: bytes) -> Scenario:
         value.get("time"),
     )
     if scenario.guarantee in COMPUTED:
-        raise UsageError(f'{file}: {scenario.guarantee} is asked with kind = "log" and a rule')
+        kind = "log" if scenario.guarantee == "storage-bounded" else "group"
+        raise UsageError(f'{file}: {scenario.guarantee} is asked with kind = "{kind}" and a rule')
     for table in ("environment", "faults"):
         _at(f"{file}:{lines.of((table,))}: ", known_faults, scenario.guarantee or "", value.get(table, {}))
     return scenario

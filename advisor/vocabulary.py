@@ -43,6 +43,22 @@ GUARANTEES: Mapping[str, tuple[str, str]] = {
 
 # The same for guarantees that `simulate` asks only in scenarios of their own, by a rule and a workload.
 COMPUTED: Mapping[str, tuple[str, str]] = {
+    "every-record-processed": (
+        "no committed offset and no reset passes over a record that nobody processed",
+        "a record is passed over and never processed",
+    ),
+    "group-stable": (
+        "no member is evicted while none has failed",
+        "a member is evicted though none has failed",
+    ),
+    "members-admitted": ("a member that starts is let into its group", "a member is refused by its group"),
+    "members-share-work": ("every member has its share of the partitions", "some members have little to do"),
+    "processed-once": ("no record is processed twice", "a record is processed twice"),
+    "reads-in-time": ("a record that can be read is read soon", "a record that can be read is held back"),
+    "rebalance-pause": (
+        "no partition stays unread for longer than the stated limit",
+        "partitions stay unread for longer than the stated limit",
+    ),
     "storage-bounded": (
         "a log keeps no more, no longer and in no more files than its settings say, and nothing less",
         "a log keeps more, or longer, or in more files than its settings say, or loses what it was to keep",

@@ -73,7 +73,7 @@ def _batch(group: Asked, context: Context) -> Iterable[Judgement]:
             ("a batch takes", f"{seconds(needed)} ({setup.reading.batch} x {setup.process_ms:g} ms)"),
             ("max.poll.interval.ms", seconds(setup.max_poll_interval_ms)),
             *found["numbers"],
-            ("safe region", safe_region(setup)),
+            *safe_region(setup),
             ("assumed", "two members, two partitions, a backlog of full batches"),
         ),
         edits=_smaller(group, needed),
@@ -92,11 +92,16 @@ def _smaller(group: Asked, needed: float) -> tuple[Edit, ...]:
     return group.edits(Edit("batch", "consumer", "max.poll.records", str(records)), longer)
 
 
-def safe_region(setup: GroupSetup) -> str:
-    """max.poll.records x time of a record that fits the interval, for a few batches."""
+def safe_region(setup: GroupSetup) -> tuple[tuple[str, str], ...]:
+    """max.poll.records x time of a record that fits the interval, and that for a few batches."""
     interval = setup.max_poll_interval_ms
-    pairs = "; ".join(f"{batch} at up to {seconds(interval // batch)}" for batch in BATCHES)
-    return f"max.poll.records x processing_ms <= {interval} ({pairs} a record)"
+    return (
+        ("safe region", f"max.poll.records x processing_ms <= {interval}"),
+        *(
+            (f"safe with max.poll.records={batch}", f"up to {seconds(interval // batch)} a record")
+            for batch in BATCHES
+        ),
+    )
 
 
 def storm(setup: GroupSetup) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A scenario of a log as it came out: as JSON and as text."""
+"""A scenario of a log or a group as it came out: as JSON and as text."""
 
 from __future__ import annotations
 
@@ -55,10 +55,16 @@ def log_data(played: PlayedLog, changed: bool) -> dict[str, Any]:
     }
 
 
-_LEGEND = (
-    "A segment is named by its first offset; * marks the active one, which takes the appends. Others",
-    "wait for retention or for the cleaner. k0@7 is the record of key k0 at offset 7.",
-)
+_LEGENDS = {
+    "log": (
+        "A segment is named by its first offset; * marks the active one, which takes the appends. Others",
+        "wait for retention or for the cleaner. k0@7 is the record of key k0 at offset 7.",
+    ),
+    "group": (
+        "A column is a member and shows the partitions that it owns; p0@2 means that it reads p0 from offset",
+        "2, and behind the bar stand the records that it has in hand.",
+    ),
+}
 
 
 def log_lines(data: Mapping[str, Any], changed: Sequence[str]) -> Iterator[str]:
@@ -79,7 +85,7 @@ def log_lines(data: Mapping[str, Any], changed: Sequence[str]) -> Iterator[str]:
         yield ""
         yield from trace_table(entry["trace"])
         yield ""
-        yield from _LEGEND
+        yield from _LEGENDS.get(entry["trace"][0]["state"].get("kind", ""), ())
     for what in data["unmet"]:
         yield ""
         yield f"NOT AS EXPECTED: {what}"

@@ -62,7 +62,7 @@ def test_without_a_workload_it_is_not_known(simulate, tmp_path):
         ('title = "t"\nstory = "s"\nguarantee = "storage-bounded"\n[faults]\nroll = 1\n', 'kind = "log"'),
         (SCENARIO.format(rule="KA502", workload="").replace("retention.ms", "retention.days"), "no topic"),
         ('title = "t"\nstory = "s"\nkind = "log"\n', "rule"),
-        ('title = "t"\nstory = "s"\nkind = "group"\nrule = "KA502"\n', "log"),
+        ('title = "t"\nstory = "s"\nkind = "disk"\nrule = "KA502"\n', "log"),
     ],
     ids=["rule", "workload name", "workload value", "faults", "no kind", "key", "no rule", "kind"],
 )

@@ -1,0 +1,35 @@
+"""Scenarios of consumer groups: the table names members and partitions, and a change is played at once."""
+
+from __future__ import annotations
+
+from tests.conftest import ROOT
+
+SAMPLES = ROOT / "samples/scenarios"
+
+
+def test_the_storm_and_its_safe_region(simulate):
+    done = simulate(SAMPLES / "slow-consumer.toml")
+    assert done.code == 0
+    assert "m0 is out: max.poll.interval.ms is over" in done.out
+    assert "offsets committed: 0 of 4000" in done.out
+    assert "safe with max.poll.records=100: up to 3 s a record" in done.out
+    assert "A column is a member" in done.out
+
+
+def test_a_smaller_batch_is_stable(simulate):
+    done = simulate(SAMPLES / "slow-consumer.toml", "--set", "consumer.max.poll.records=200")
+    assert done.code == 0
+    assert "group-stable: not broken within these bounds" in done.out
+
+
+def test_the_shortest_run_that_skips_a_record(simulate):
+    done = simulate(SAMPLES / "commit-before-processing.toml")
+    assert "3  member_crash m0  1           p0=2 p1=0  gone" in done.out
+
+
+def test_a_guarantee_of_groups_needs_its_kind(simulate, tmp_path):
+    path = tmp_path / "a.toml"
+    path.write_text('title = "t"\nstory = "s"\nguarantee = "group-stable"\n[faults]\nroll = 1\n')
+    done = simulate(path)
+    assert (done.code, done.out) == (2, "")
+    assert 'kind = "group"' in done.err
