@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from . import kept
 from .cache import Cache
 from .catalog import Version, resolve_version
 from .computed import Computed, Judged, folded_together, merged, summaries
-from .conditions import Condition, compile_condition
+from .conditioned import hits_of, per_deployment
+from .conditions import compile_condition
 from .context import Context, Hit, Judgement
-from .effective import client_layers, deployment_layers, effective, family_defaults, reader
 from .hookspecs import CheckSpec
+from .kept import Answers
 from .loading import FileRecord, place_of
 from .model import (
     Deployment,
@@ -20,7 +22,6 @@ from .model import (
     Evidence,
     Finding,
     Location,
-    Setting,
     UsageError,
     members_of,
 )
@@ -32,7 +33,7 @@ from .remembering import Remembered
 from .suppress import Suppressions
 
 if TYPE_CHECKING:
-    from .guaranteed import Answers, Guaranteed
+    from .guaranteed import Guaranteed
     from .remedies import Remedies, Subject
     from .verdicts import Verdicts
 
@@ -162,13 +163,36 @@ class Asker:
                 found.setdefault((finding.code, finding.at, finding.keys, finding.message), finding)
         return [self.suppressions.apply(finding) for finding in found.values()]
 
-    def _guaranteed(self) -> Iterable[Finding]:
-        """Rules that name a guarantee: the simulator decides."""
+    def _guaranteed(self) -> Sequence[Finding]:
+        """Rules that name a guarantee: the simulator or a model decides. Nothing is asked of what was asked
+        before."""
         rules = self._guarantee_rules(self.choice)
+        if not rules or not self.asked_deployments:
+            return ()
+
+        def asked() -> Any:
+            found = tuple(self._ask_guarantees(rules))
+            whole = not any(finding.code == "KA000" for finding in found)
+            late = self._verdicts is not None and self._verdicts.was_late
+            return kept.as_json(found, self.answers) if whole and not late else kept.not_kept(found)
+
+        if not kept.may_be_kept(self.deployments, self.computed.functions):
+            return tuple(self._ask_guarantees(rules))
+        profiles = [self.profiles[deployment.id].name for deployment in self.deployments]
+        about = (self.project.params, self.severity, profiles, self.choice, sorted(self.targets))
+        mark = kept.mark_of(self.deployments, self.rules, about)
+        try:
+            found, answers = kept.from_json(self.context.remember("guarantees", mark, asked))
+        except kept.NotKept as error:
+            return error.findings
+        self.answers.update(answers)
+        return found
+
+    def _ask_guarantees(self, rules: Sequence[tuple[Rule, str]]) -> Iterable[Finding]:
         guaranteed = None
         # Which rules a deployment is asked depends on little: deployments alike share the answer.
         known: dict[object, list[tuple[Rule, str]]] = {}
-        for deployment in self.asked_deployments if rules else ():
+        for deployment in self.asked_deployments:
             members = members_of(deployment)
             present = frozenset([(document.component, document.client) for document in members])
             mark = (present, deployment.version, self.profiles[deployment.id].name)
@@ -247,11 +271,8 @@ class Asker:
                 yield _crashed([rule], deployment, error)
         more = summaries(judged)
         if more or answers is not None:
-            from .guaranteed import Answers
-
-            kept = answers or Answers(None, (), ())
-            guarantees = merged(kept.guarantees, more)
-            self.answers[deployment.id] = kept._replace(guarantees=guarantees)
+            before = answers or Answers(None, (), ())
+            self.answers[deployment.id] = before._replace(guarantees=merged(before.guarantees, more))
         yield from folded_together(found)
 
     def _broken(self, rule: Rule, severity: str, deployment: Deployment, judgement: Judgement) -> Finding:
@@ -405,7 +426,7 @@ class Asker:
             if rule.check is None:
                 condition = compile_condition(rule.when or {})
                 question = _Question(
-                    _ask(condition), _per_deployment(condition), params, set(rule.components), {}
+                    hits_of(condition), per_deployment(condition), params, set(rule.components), {}
                 )
                 asked[rule.code] = question
             else:
@@ -516,71 +537,3 @@ def _built_in(
     code: str, severity: str, message: str, at: Location, resource: str, keys: tuple[str, ...]
 ) -> Finding:
     return Finding(code, BUILT_IN[code], severity, message, at, resource, keys, (), Evidence("plumbing"))
-
-
-def _per_deployment(condition: Condition) -> bool:
-    """A condition on one component is asked of each such document; one that joins several, or reads facts
-    or the workload, of each deployment."""
-    heads = {name.partition(".")[0] for name in condition.reads} - {"param"}
-    return len(heads) != 1 or not heads.isdisjoint({"fact", "workload"})
-
-
-def _ask(condition: Condition) -> Callable[[Document | Deployment, Context], Iterable[Hit]]:
-    heads = {name.partition(".")[0] for name in condition.reads}
-    return lambda subject, context: _ask_condition(condition, heads, subject, context)
-
-
-def _ask_condition(
-    condition: Condition, heads: set[str], subject: Document | Deployment, context: Context
-) -> Iterable[Hit]:
-    if isinstance(subject, Document):
-        if subject.component not in heads:
-            return
-        version = context.version_of(subject)
-        layers = client_layers(subject)
-        facts = {fact.name: fact.value for fact in subject.facts}
-        workload: Mapping[str, Any] = {}
-        defaults = {subject.component: family_defaults(subject, context.clients)}
-        fields = {subject.component: subject.name}
-        at = Location(subject.file, subject.line)
-    else:
-        members = members_of(subject)
-        fields = {document.component: document.name for document in reversed(members)}
-        if not heads <= {*fields, "fact", "workload", "param"}:
-            return  # a side that is not in sight is not guessed
-        version = resolve_version(subject.version)
-        layers = deployment_layers(subject)
-        facts = {fact.name: fact.value for fact in subject.facts}
-        workload = subject.workload
-        defaults = {document.component: family_defaults(document, context.clients) for document in members}
-        at = Location(members[0].file, members[0].line)
-    get = reader(layers, version, facts, {**workload}, defaults, context.params)
-    if condition.test(get) is not True:
-        return
-    shown: list[tuple[str, Setting]] = []
-    for name in condition.reads:
-        component, _, key = name.partition(".")
-        value, _ = get(name)
-        fields[name] = str(value) if value is not None else "unset"
-        if component not in ("fact", "workload", "param"):
-            found, _ = effective(component, key, version, layers, defaults.get(component, {}))
-            if found is not None:
-                shown.append((component, found))
-    places = _places(condition.reads, subject, shown)
-    names = [name.partition(".") for name in condition.reads]
-    keys = tuple(key for head, _, key in names if head not in ("fact", "workload", "param"))
-    yield Hit(places[0] if places else at, keys, fields, tuple(shown), also_at=tuple(places[1:]))
-
-
-def _places(
-    reads: Sequence[str], subject: Document | Deployment, shown: Sequence[tuple[str, Setting]]
-) -> list[Location]:
-    """Where to look first: at a fact of the topic (its replication factor), then at settings, then at facts
-    of the cluster."""
-    wanted = {name.partition(".")[2] for name in reads if name.startswith("fact.")}
-    facts = [fact for fact in subject.facts if fact.name.partition(".")[2] in wanted]
-    facts.sort(key=lambda fact: not fact.name.startswith("topic."))
-    topics = [fact.origin.at for fact in facts if fact.name.startswith("topic.")]
-    others = [fact.origin.at for fact in facts if not fact.name.startswith("topic.")]
-    found = [*topics, *(setting.origin.at for _, setting in shown), *others]
-    return list(dict.fromkeys(at for at in found if at is not None))

@@ -31,6 +31,10 @@ class Computed:
         return guarantee in self._functions
 
     @property
+    def functions(self) -> list[str]:
+        return sorted(self._functions.values())
+
+    @property
     def names(self) -> list[str]:
         return sorted(self._functions)
 

@@ -21,7 +21,7 @@ from .suppress import Suppressions
 from .versions import choose_version
 
 if TYPE_CHECKING:
-    from .guaranteed import Answers
+    from .kept import Answers
 
 
 class Options(NamedTuple):

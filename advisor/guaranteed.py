@@ -11,6 +11,7 @@ from .deciding import Region
 from .decode import Decoded, Knob, decode
 from .fix import Repair, as_fix, decoded_for, smallest_repair
 from .judging import PRODUCER_GUARANTEES, Outcome, judge, rests_on_protocol, worse
+from .kept import Answers
 from .model import Deployment, Evidence, Finding, Location, Setting, members_of
 from .packs import Rule
 from .racks import all_named, worst_placement
@@ -19,14 +20,6 @@ from .sim.verdict import Broken
 from .tolerance import headline, tolerances
 from .turning import FACTS
 from .verdicts import Verdicts
-
-
-class Answers(NamedTuple):
-    """What one deployment comes to."""
-
-    headline: Headline | None
-    guarantees: tuple[Mapping[str, Any], ...]
-    findings: tuple[Finding, ...]
 
 
 class _Known(NamedTuple):
@@ -62,7 +55,7 @@ class Guaranteed:
             for rule, severity in broken
             if rule.code not in waiting
         ]
-        return Answers(known.headline, known.guarantees, tuple(folded(found, broken, waiting)))
+        return Answers(known.headline._asdict(), known.guarantees, tuple(folded(found, broken, waiting)))
 
     def _judged(
         self,

@@ -26,7 +26,7 @@ class Verdicts:
         self._cache = cache
         self._memo: dict[str, Verdict] = {}
         self.searches = 0
-        self._late = False
+        self._late = self.was_late = False
 
     def ask(
         self, guarantee: str, policy: Any, environment: Mapping[str, int], faults: Mapping[str, int]
@@ -56,6 +56,7 @@ class Verdicts:
         def expired() -> bool:
             # What a slow machine could not finish is not kept for others to believe.
             self._late = process_time() > deadline
+            self.was_late = self.was_late or self._late
             return self._late
 
         self.searches += 1

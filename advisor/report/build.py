@@ -74,7 +74,7 @@ def _file(record: FileRecord, prefix: str) -> dict[str, Any]:
 def _deployment(deployment: Deployment, root: Root) -> dict[str, Any]:
     answers = root.answers.get(deployment.id)
     known = answers.headline if answers is not None else None
-    headline = known._asdict() if known is not None else dict.fromkeys(_HEADLINE)
+    headline = dict(known) if known is not None else dict.fromkeys(_HEADLINE)
     prefix = root.prefix
     return {
         "id": deployment.id,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from advisor.api import Edit, Hit, Location, holds_partitions, partition_for
+from advisor.api import Edit, Hit, Location, holds_partitions
 
 if TYPE_CHECKING:
     from advisor.api import Context, Deployment, Document
@@ -90,6 +90,8 @@ def scheme_of(document: Document) -> str | None:
 
 
 def _apart(partitions: int, one: str, other: str) -> tuple[str, int, int] | None:
+    from advisor.api import partition_for  # the simulator is loaded where two producers meet
+
     for number in range(1, 50):
         key = f"order-{number}"
         here, there = (
