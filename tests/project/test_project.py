@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,7 @@ from advisor import project as module
 from advisor.cache import Cache
 from advisor.model import Location, UsageError
 from advisor.project import EMPTY, load_project, to_toml
-from advisor.project_schema import schema_text
+from advisor.project_schema import ProjectFile, schema_text
 from advisor.schemas import load_schema
 from advisor.schemas.tomltext import read_toml
 
@@ -264,3 +266,27 @@ def test_any_text_survives_writing(reason: str, resource: str, severity: dict[st
         "deployment": [{"topic": resource, "groups": [reason, resource]}],
     }
     assert read_toml("x", to_toml(value).encode())[0] == value
+
+
+ODD = st.sampled_from(
+    ["4.1", "4", "3.9.1", "1.2.3.4.5", "4.", "٤.1", "prod", "dev", "", "error", 4.1, True, ["prod"]]
+)
+
+
+@given(st.dictionaries(st.sampled_from(["kafka_version", "profile", "fail_on", "facts"]), ODD))
+def test_what_is_plain_needs_no_validation(value: dict[str, Any]) -> None:
+    if module.is_plain(value):
+        assert ProjectFile.model_validate(value).model_dump(mode="json", exclude_none=True) == value
+
+
+def test_a_plain_file_loads_no_pydantic(tmp_path: Path) -> None:
+    (tmp_path / "kafka-advisor.toml").write_text('kafka_version = "4.1"\nprofile = "prod"\n')
+    (tmp_path / "producer.properties").write_text("bootstrap.servers=kafka:9092\n")
+    words = "import sys; from advisor.cli import main; main(['audit', '--no-cache', sys.argv[1]]); "
+    done = subprocess.run(
+        [sys.executable, "-c", words + "print('pydantic' in sys.modules)", str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.endswith("False\n"), done.stderr
