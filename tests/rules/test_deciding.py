@@ -1,0 +1,112 @@
+"""What the unseen decides: the region told holds everywhere, and nothing that was left out matters."""
+
+from __future__ import annotations
+
+import pytest
+
+from advisor.cache import Cache
+from advisor.deciding import conditions
+from advisor.decode import decode, producer_policies, replication_policies
+from advisor.judging import PRODUCER_GUARANTEES, counts, judge
+from advisor.model import Deployment, Document, Fact, Location, Origin, Setting
+from advisor.verdicts import Verdicts
+from tests.rules.test_rules import RULES
+
+VERDICTS = Verdicts(Cache(None))
+ASKED = [rule for rule in RULES if rule.code in ("KA101", "KA102", "KA103", "KA201", "KA301", "KA302")]
+
+
+def document(component, settings):
+    made = tuple(
+        Setting(key, value, Origin("file", Location("x.properties", number)))
+        for number, (key, value) in enumerate(settings.items(), 1)
+    )
+    return Document("x.properties", "properties", component, component, made)
+
+
+def deployment(version, producer=None, topic=None, factor=None):
+    facts = (Fact("topic.replication_factor", factor, Origin("set")),) if factor else ()
+    return Deployment(
+        "x",
+        document("producer", producer) if producer is not None else None,
+        document("topic", topic) if topic is not None else None,
+        (),
+        (),
+        version,
+        facts,
+        {},
+        (),
+    )
+
+
+CASES = [
+    (version, side)
+    for version in ("2.8", "3.9", "4.3")
+    for side in (
+        {"producer": {"acks": "all"}},
+        {"producer": {"acks": "1"}},
+        {"topic": {"min.insync.replicas": "2"}, "factor": "3"},
+        {"producer": {"acks": "all"}, "topic": {"unclean.leader.election.enable": "false"}},
+    )
+]
+
+
+@pytest.mark.parametrize(("version", "sides"), CASES, ids=str)
+def test_all_of_the_region_holds_and_something_outside_is_broken(version, sides):
+    decoded = decode(deployment(version, **sides))
+    unknown = 0
+    for rule in ASKED:
+        outcome = judge(rule, decoded, VERDICTS)
+        if outcome is None or outcome.verdict != "unknown":
+            continue
+        unknown += 1
+        of_producer = rule.guarantee in PRODUCER_GUARANTEES
+        knobs = (decoded.producer if of_producer else decoded.knobs) or {}
+        combinations = producer_policies(decoded) if of_producer else replication_policies(decoded)
+        assert outcome.region is not None, outcome.reason
+        verdicts: dict[bool, set[str]] = {True: set(), False: set()}
+        for faults in rule.faults:
+            for one in combinations:
+                inside = all(one.choices[name] in values for name, values in outcome.region.items())
+                asked = counts(rule.environment, one.policy), counts(faults, one.policy)
+                verdicts[inside].add(VERDICTS.ask(rule.guarantee, one.policy, *asked).verdict)
+        assert verdicts[True] == {"holds"}, (rule.code, outcome.reason)
+        assert "broken" in verdicts[False], (rule.code, outcome.reason)
+        assert (outcome.depends_on, outcome.reason) == conditions(outcome.region, knobs)
+        assert outcome.depends_on, "a region that is everything depends on nothing"
+    assert unknown or sides.get("producer", {}).get("acks") == "1"
+
+
+def reason(version, rule, **sides):
+    (asked,) = [one for one in RULES if one.code == rule]
+    return judge(asked, decode(deployment(version, **sides)), VERDICTS).reason
+
+
+@pytest.mark.parametrize(
+    ("rule", "sides", "told"),
+    [
+        (
+            "KA101",
+            {"producer": {"acks": "all"}},
+            "holds if unclean.leader.election.enable = false; Kafka's default is false",
+        ),
+        (
+            "KA102",
+            {"producer": {"acks": "all"}},
+            "holds if replication factor >= 2, min.insync.replicas >= 2, "
+            "unclean.leader.election.enable = false; Kafka's defaults are 1, 1, false",
+        ),
+        (
+            "KA201",
+            {"producer": {"acks": "all"}},
+            "holds if replication factor >= 3, min.insync.replicas <= 2; Kafka's defaults are 1, 1",
+        ),
+        (
+            "KA102",
+            {"topic": {"min.insync.replicas": "2", "unclean.leader.election.enable": "false"}, "factor": "3"},
+            "holds if acks = all",
+        ),
+    ],
+)
+def test_only_what_matters_is_named(rule, sides, told):
+    assert reason("3.9", rule, **sides) == told
