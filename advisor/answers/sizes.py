@@ -77,7 +77,7 @@ def chain_of(look: Look, group: Document | None) -> Seen:
 def _limits(look: Look, family: str, group: Document | None) -> Iterator[tuple[str, Pair]]:
     if look.deployment.producer is not None:
         for link, key in (_LIBRDKAFKA if family == "librdkafka" else _JAVA).items():
-            found = _of_client(look, look.deployment.producer, "producer", key)
+            found = limit_of(look, look.deployment.producer, "producer", key)
             if found is not None:
                 yield link, ("producer", found)
     for link, (component, key) in _SERVERS.items():
@@ -92,12 +92,12 @@ def _limits(look: Look, family: str, group: Document | None) -> Iterator[tuple[s
         of_librdkafka = group.client == "librdkafka"
         link = "receiver" if of_librdkafka else "reader"
         key = "receive.message.max.bytes" if of_librdkafka else "max.partition.fetch.bytes"
-        found = _of_client(look, group, "consumer", key)
+        found = limit_of(look, group, "consumer", key)
         if found is not None:
             yield link, ("consumer", found)
 
 
-def _of_client(look: Look, document: Document, component: str, key: str) -> Setting | None:
+def limit_of(look: Look, document: Document, component: str, key: str) -> Setting | None:
     """A client's own value or default; librdkafka's where it is librdkafka's."""
     if document.client != "librdkafka":
         return look.setting(component, key)

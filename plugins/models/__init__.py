@@ -4,6 +4,7 @@ from advisor.api import ModelSpec, hookimpl
 
 # One line a guarantee, sorted: (name, module:function).
 _GUARANTEES: dict[str, str] = {
+    "batches-fit": "advisor.answers.batches:judge",
     "deploy-safe": "advisor.answers.deploying:judge",
     "every-record-processed": "advisor.answers.consumers:judge",
     "group-stable": "advisor.answers.groups:judge",

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from advisor.sim.batch_split import FAILS, HALVES, SPLITS, batch_bytes, fitting, settle
 from advisor.sim.size_chain import Chain, Gap, gaps, largest, measured, send
 
 MIB = 1_048_576
@@ -91,3 +92,30 @@ def test_a_record_meets_its_end_exactly_in_a_gap(chain: Chain, value: int) -> No
 def test_the_largest_passes_and_one_byte_more_does_not(chain: Chain) -> None:
     value = largest(chain, "request")
     assert measured(chain, "request", value) <= (chain.request or 0) < measured(chain, "request", value + 1)
+
+
+# -- full batches ------------------------------------------------------------------------------------------
+
+
+def test_what_real_clients_did_with_a_batch_over_the_limit() -> None:
+    """60 values of 500 bytes, batch.size 16384: clients 3.9, 4.0 and 4.1 stored the 28 of the second batch
+    where the topic took 15000 bytes, and failed the 32 of the first after hundreds of splits; 4.2 and 4.3
+    split each refused batch twice and stored all."""
+    assert fitting(16_384, 500) == 32
+    assert batch_bytes(28, 500) <= 15_000 < batch_bytes(32, 500)
+    (only,) = settle(16_384, 15_000, 500, SPLITS)
+    assert (only.records, only.outcome) == (32, "the same")
+    for limit in (8_000, 15_000):
+        sent = list(settle(16_384, limit, 500, HALVES))
+        assert [one.outcome for one in sent].count("split") == 2
+        assert sum(one.records for one in sent if one.outcome == "stored") == 32
+    assert [one.outcome for one in settle(16_384, 15_000, 500, FAILS)] == ["failed"]
+
+
+@given(st.integers(100, 20_000), st.integers(100, 20_000), st.integers(0, 3_000))
+def test_halving_ends_and_keeps_every_record(batch_size: int, limit: int, value: int) -> None:
+    sent = list(settle(batch_size, limit, value, HALVES))
+    ended = [one for one in sent if one.outcome in ("stored", "failed")]
+    assert sum(one.records for one in ended) == fitting(batch_size, value)
+    # Only a record that is too large by itself fails.
+    assert all(one.records == 1 for one in ended if one.outcome == "failed")
