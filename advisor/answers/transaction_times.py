@@ -214,17 +214,25 @@ def _outlasted(look: Look, context: Context) -> Iterable[Judgement]:
         ("aborted after", f"{told(timeout)} to {told(timeout + check)}"),
         ("the commit fails with", error),
     )
-    longer = [value for value in _longer(takes) if value > timeout]
-    edits = tuple(Edit("timeout", "producer", TIMEOUT, str(value)) for value in longer)
+    edits, advice = _longer_timeouts(look, timeout, takes)
     shown = (*_pairs(("producer", found), ("broker", check_found)), *settings)
-    hit = Hit(look.place(found), (TIMEOUT,), fields, shown, numbers=numbers, edits=edits)
+    hit = Hit(look.place(found), (TIMEOUT,), fields, shown, numbers=numbers, edits=edits, advice=advice)
     yield Judgement("broken", hit, tuple(steps), bounds=f"one transaction of {told(takes)}")
 
 
-def _longer(takes: int) -> list[int]:
-    """With half as much again to spare, in whole minutes."""
+def _longer_timeouts(look: Look, timeout: int, takes: int) -> tuple[tuple[Edit, ...], tuple[str, ...]]:
+    """With half as much again to spare, in whole minutes; the brokers must allow it."""
     minute = 60_000
-    return [minute * -(-takes * 3 // (2 * minute)), minute * -(-takes // minute)]
+    values = [minute * -(-takes * 3 // (2 * minute)), minute * -(-takes // minute)]
+    longer = [value for value in dict.fromkeys(values) if value > timeout]
+    edits = [Edit("timeout", "producer", TIMEOUT, str(value)) for value in longer]
+    most = int(look.default("broker", MAXIMUM) or 900_000)
+    if look.in_sight("broker", MAXIMUM):
+        edits += [Edit("maximum", "broker", MAXIMUM, str(value)) for value in longer if value > most]
+        return tuple(edits), ()
+    if longer and longer[0] > most:
+        return tuple(edits), (f"the brokers must allow it: {MAXIMUM} is {most} unless somebody raised it",)
+    return tuple(edits), ()
 
 
 def _too_slow(timeout: int, check: int, takes: int) -> list[Mapping[str, Any]]:

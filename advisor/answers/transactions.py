@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ..context import Context, Hit, Judgement
 from ..decode import Combination
-from ..model import Deployment, Document, Edit, Location, Origin, Setting
+from ..model import Change, Deployment, Document, Edit, Fix, Location, Origin, Setting
 from ..sim.transactions import TransactionPolicy
 from ..sim.verdict import Broken, Unknown, Verdict, as_dict, from_dict
 from .looking import Look
@@ -171,9 +171,19 @@ def _committed_hit(look: Look, group: Document, found: Seen, answer: Searched, u
     at = setting.origin.at if setting is not None else None
     hit = Hit(at or Location(group.file, group.line), ("isolation.level",), fields, found.settings)
     if len(readers(look.deployment)) > 1:
-        # An edit is made to every consumer of a deployment: with several, its owner is told instead.
-        return hit._replace(advice=(f"set isolation.level = read_committed in {group.file}",))
+        # An edit would be made to every consumer of the deployment: this is the change of one.
+        return hit._replace(fixes=(_isolated(group, setting),))
     return hit._replace(edits=(Edit("isolation", "consumer", "isolation.level", "read_committed"),))
+
+
+def _isolated(group: Document, setting: Setting | None) -> Fix:
+    """With read_committed no run is found, whatever else is set: the tests of the model ask it."""
+    at = setting.origin.at if setting is not None else None
+    before = str(setting.value) if setting is not None and at is not None else None
+    file, line = (group.file, None) if at is None else (at.file, at.line)
+    action = "add" if at is None else "set"
+    change = Change("consumer", "isolation.level", before, "read_committed", file, line, action)
+    return Fix((change,), ("only-committed-read holds",), smallest=True)
 
 
 def names(deployment: Deployment) -> dict[str, str]:
