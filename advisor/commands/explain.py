@@ -1,4 +1,4 @@
-"""Explain a rule (by code or name), a recipe line by line, or a setting: what became of it, by version."""
+"""Explain a rule (by code or name), a guarantee, a recipe line by line, or a setting through the versions."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ EPILOG = """\
 examples:
   kafka-advisor explain KA011                                       a rule, by code
   kafka-advisor explain silently-rewritten                          or by name
+  kafka-advisor explain storage-bounded                             a guarantee, and the rules that ask it
   kafka-advisor explain min.insync.replicas --kafka-version 3.9     a setting
   kafka-advisor explain no-loss                                     a recipe: the run that needs each line
 
@@ -54,6 +55,10 @@ def run(args: argparse.Namespace) -> int:
         if args.word.lower() in (rule.code.lower(), rule.name):
             print("\n".join(_rule(rule)))
             return 0
+    asking = [rule for rule in rules if rule.guarantee == args.word.lower()]
+    if asking:
+        print("\n".join(_guarantee(args.word.lower(), asking)))
+        return 0
     version, why = choose_version(args.kafka_version, ())
     if args.word.lower() in RECIPES:
         print("\n".join(told(args.word.lower(), version.asked)))
@@ -65,6 +70,19 @@ def run(args: argparse.Namespace) -> int:
         lines.append(f"(Kafka {version.asked}: {why}; --kafka-version asks for another)")
     print("\n".join(lines))
     return 0
+
+
+def _guarantee(name: str, asking: list[Rule]) -> Iterator[str]:
+    from ..vocabulary import COMPUTED, GUARANTEES
+
+    meaning = {**GUARANTEES, **COMPUTED}.get(name)
+    yield f"{name} (guarantee)" + (f": {meaning[0]}" if meaning else "")
+    if meaning:
+        yield f"Broken: {meaning[1]}."
+    yield ""
+    yield "Asked by:"
+    for rule in asking:
+        yield f"  {rule.code}  {rule.name} ({rule.severity})"
 
 
 def _rule(rule: Rule) -> Iterator[str]:

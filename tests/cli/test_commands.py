@@ -99,6 +99,20 @@ def test_every_rule_is_explained_by_code_and_name(advisor):
         assert len(by_code.stdout) > 80
 
 
+@pytest.mark.parametrize(
+    ("word", "says", "rule"),
+    [
+        ("storage-bounded", "no longer", "KA502  kept-beyond-retention"),
+        ("acked-records-survive", "never lost", "KA101  acked-record-loss"),
+    ],
+)
+def test_a_guarantee_is_explained_with_the_rules_that_ask_it(advisor, word, says, rule):
+    done = advisor("explain", word)
+    assert done.returncode == 0
+    assert says in done.stdout.splitlines()[0]
+    assert rule in done.stdout
+
+
 def test_setting_is_explained_by_version(advisor):
     old, new = (advisor("explain", "linger.ms", "--kafka-version", version) for version in ("3.9", "4.1"))
     told(old, 0)
