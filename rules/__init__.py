@@ -5,6 +5,7 @@ from advisor.api import PackSpec, hookimpl
 _PACKS = (
     "availability",
     "consumers",
+    "delivery",
     "deploy",
     "durability",
     "ordering",

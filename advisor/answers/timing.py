@@ -57,7 +57,9 @@ class Timed(NamedTuple):
     unknown: tuple[str, ...]
 
     def setting(self, component: str, *keys: str) -> Setting | None:
-        return next((s for c, s in self.settings if c == component and s.key in keys), None)
+        """Under the first of these names that there is."""
+        found = {setting.key: setting for of, setting in self.settings if of == component}
+        return next((found[key] for key in keys if key in found), None)
 
 
 def timed(deployment: Deployment, compressible: bool = False) -> Timed | None:

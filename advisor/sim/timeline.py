@@ -264,6 +264,8 @@ class Stream:
     def _long_calm(self, least: int) -> bool:
         if not self.step.gap or self.left * self.gap < least or not self.run.strides:
             return False
+        if self.left < 2 or self.gap > STRIDE_PAUSE:
+            return False  # a leap might hold no record at all
         client, cluster = self.run.client, self.run.cluster
         if self.run.streams > 1 or client.sent == 0 or client.leader != cluster.state.leader:
             return False

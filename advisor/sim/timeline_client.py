@@ -102,6 +102,7 @@ class Client:
         )
         self.buffer = _Buffer(batching, {0: [0]})
         self.leader = cluster.state.leader
+        self.leader_epoch = 0
         self.nodes = list(cluster.registered())
         self.listener = Listener(clock, cluster, self._answered, self._closed)
         self.connection: Connection | None = None
@@ -260,7 +261,7 @@ class Client:
         if answer == NOT_LEADER and self.policy.leader_in_answer:
             told = self.cluster.informed[connection.broker]
             if told not in (-1, connection.broker):
-                self._led_by(told)
+                self._led_by(told, self.cluster.told[connection.broker])
         if request.batch.number in self.unfinished:
             if answer == OK:
                 self._acknowledge(request.batch)
@@ -498,12 +499,15 @@ class Client:
         if asked == ANOTHER or not self.cluster.cut_from_controller >> asked & 1:
             # A broker that the controller does not reach knows no better than the client does.
             self.nodes = self.cluster.registered()
-        self._led_by(told)
+        self._led_by(told, self.cluster.told[asked])
         if told < 0 or not self.cluster.alive(told):
             self._refresh()
         self._sender()
 
-    def _led_by(self, broker: int) -> None:
+    def _led_by(self, broker: int, epoch: int) -> None:
+        if epoch < self.leader_epoch:
+            return  # Metadata.updateLatestMetadata: news of an older epoch is no news
+        self.leader_epoch = epoch
         if broker == self.leader:
             return
         self.leader = broker

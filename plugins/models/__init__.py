@@ -5,6 +5,7 @@ from advisor.api import ModelSpec, hookimpl
 # One line a guarantee, sorted: (name, module:function).
 _GUARANTEES: dict[str, str] = {
     "batches-fit": "advisor.answers.batches:judge",
+    "cluster-steady": "advisor.answers.steadiness:judge",
     "deploy-safe": "advisor.answers.deploying:judge",
     "every-record-processed": "advisor.answers.consumers:judge",
     "group-stable": "advisor.answers.groups:judge",
@@ -14,10 +15,13 @@ _GUARANTEES: dict[str, str] = {
     "processed-once": "advisor.answers.consumers:judge_once",
     "reads-in-time": "advisor.answers.members:judge_in_time",
     "rebalance-pause": "advisor.answers.rebalances:judge",
+    "records-delivered": "advisor.answers.delivery:judge",
     "records-visible": "advisor.answers.transactions:judge_visible",
+    "requests-outlast-replication": "advisor.answers.resending:judge",
     "retries-recognised": "advisor.answers.transaction_times:judge_recognised",
     "size-chain": "advisor.answers.sizes:judge",
     "storage-bounded": "advisor.answers.storage:judge",
+    "successor-left": "advisor.answers.steadiness:judge_successor",
     "transactions-complete": "advisor.answers.transaction_times:judge_complete",
 }
 
