@@ -261,7 +261,8 @@ def seconds(span: Range) -> str:
 
 
 def count(span: Range) -> str:
-    least, most = span
+    """To two figures: a simulated count is no exacter than that."""
+    least, most = (round(value, 2 - len(str(value))) if value >= 100 else value for value in span)
     return f"{least:,}" if least == most else f"{least:,} to {most:,}"
 
 
