@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor.testing import audit_paths
+from advisor.testing import audit_paths, audit_settings
 from tests.conftest import ROOT
 from tests.rules.test_rules import EXAMPLES
 
@@ -66,6 +66,33 @@ def test_examples_of_the_packs(rule, example, tmp_path):
         options["kafka_version"] = example["kafka_version"]
         words = ["--kafka-version", example["kafka_version"]]
     all_silenced(place(tmp_path, files), words, **options)
+
+
+GUARANTEES = ("acked-records-survive", "writes-available", "group-available")
+BY_HAND = {"replication factor": "fact.replication_factor", "eligible leader replicas": "fact.elr"}
+
+
+@pytest.mark.parametrize(
+    ("rule", "example"),
+    [pair for pair in EXAMPLES if pair[0].guarantee in GUARANTEES],
+    ids=lambda value: getattr(value, "code", ""),
+)
+def test_what_is_done_by_hand_silences_its_finding_too(rule, example):
+    """A fix that no file can hold, made by what the command line can state."""
+    options = {name: example[name] for name in ("kafka_version", "client", "profile") if name in example}
+    for finding in audit_settings(example["bad"], **options)["findings"]:
+        changes = finding["fixes"][0]["changes"] if finding["fixes"] else []
+        if not changes or all(change["file"] for change in changes):
+            continue
+        versions = [change["to"] for change in changes if change["key"] == "Kafka version"]
+        mended = {**options, "kafka_version": versions[0]} if versions else options
+        sets = [
+            f"{BY_HAND.get(change['key'], change['component'] + '.' + change['key'])}={change['to']}"
+            for change in changes
+            if change["key"] != "Kafka version"
+        ]
+        after = audit_settings(example["bad"], sets=sets, **mended)["findings"]
+        assert finding["code"] not in {one["code"] for one in after}
 
 
 PLUGIN = """
