@@ -70,6 +70,20 @@ _VERSIONS = (
     "4.0-IV3",
 )
 
+_HMACS = (
+    "hmacmd5",
+    "hmacsha1",
+    "hmacsha224",
+    "hmacsha256",
+    "hmacsha384",
+    "hmacsha512",
+    "hmacsha512/224",
+    "hmacsha512/256",
+    "hmacsha3-224",
+    "hmacsha3-256",
+    "hmacsha3-384",
+    "hmacsha3-512",
+)
 _KEY_GENERATORS = frozenset(
     [
         "aes",
@@ -81,18 +95,7 @@ _KEY_GENERATORS = frozenset(
         "tripledes",
         "rc2",
         "rc4",
-        "hmacmd5",
-        "hmacsha1",
-        "hmacsha224",
-        "hmacsha256",
-        "hmacsha384",
-        "hmacsha512",
-        "hmacsha512/224",
-        "hmacsha512/256",
-        "hmacsha3-224",
-        "hmacsha3-256",
-        "hmacsha3-384",
-        "hmacsha3-512",
+        *_HMACS,
         "suntlsprf",
         "suntls12prf",
         "suntlsmastersecret",
@@ -102,18 +105,7 @@ _KEY_GENERATORS = frozenset(
 )
 _MACS = frozenset(
     [
-        "hmacmd5",
-        "hmacsha1",
-        "hmacsha224",
-        "hmacsha256",
-        "hmacsha384",
-        "hmacsha512",
-        "hmacsha512/224",
-        "hmacsha512/256",
-        "hmacsha3-224",
-        "hmacsha3-256",
-        "hmacsha3-384",
-        "hmacsha3-512",
+        *_HMACS,
         "sslmacmd5",
         "sslmacsha1",
         "hmacpbesha1",

@@ -20,32 +20,26 @@ _CLIENT_PREFIXES: dict[str, tuple[tuple[str, str], ...]] = {
     ),
 }
 
+_WORKER = (
+    "key.converter.",
+    "value.converter.",
+    "header.converter.",
+    "internal.key.converter.",
+    "internal.value.converter.",
+    "listeners.https.",
+    "admin.listeners.https.",
+    "metrics.context.",
+)
 # What follows is handed to a class that the configuration names, which may read anything.
 _OPEN_PREFIXES: dict[str, tuple[str, ...]] = {
     "connect": (
-        "key.converter.",
-        "value.converter.",
-        "header.converter.",
-        "internal.key.converter.",
-        "internal.value.converter.",
-        "listeners.https.",
-        "admin.listeners.https.",
-        "metrics.context.",
+        *_WORKER,
         "offset.storage.",
         "config.storage.",
         "status.storage.",
         "connector.client.",
     ),
-    "connect-standalone": (
-        "key.converter.",
-        "value.converter.",
-        "header.converter.",
-        "internal.key.converter.",
-        "internal.value.converter.",
-        "listeners.https.",
-        "admin.listeners.https.",
-        "metrics.context.",
-    ),
+    "connect-standalone": _WORKER,
     "broker": (
         "rlmm.config.",
         "rsm.config.",
