@@ -65,8 +65,12 @@ def compare(old_options: Options, new_options: Options, progress: Callable[[str]
         if _mark(finding) not in old_marks:
             found[id(root)].append(finding)
     gone = [(root, finding) for root, finding in old.findings if _mark(finding, names) not in new_marks]
-    for before, after in pairs:
-        found[id(after.root)] += telling.gone(before, after, gone)
+    for root, finding in gone:
+        homes = [pair for pair in pairs if pair[0].root is root and pair[0].document.file == finding.at.file]
+        # A file may hold several documents: the one that the finding is about, if it names one.
+        homes.sort(key=lambda pair: pair[0].document.name != finding.resource)
+        for _, after in homes[:1]:
+            found[id(after.root)] += telling.gone(after, finding)
     roots = tuple(root._replace(findings=tuple(telling.settled(root, found[id(root)]))) for root in new.roots)
     return Compared(new._replace(roots=roots), old, _shown(old_options, common), _shown(new_options, common))
 
@@ -167,7 +171,8 @@ class _Telling:
         if hit is None or rule is None or judgement.verdict != "broken":
             return
         severity = self._severity(rule, part.root)
-        if severity is None:
+        profile = part.root.profiles[part.deployment.id].name
+        if severity is None or (rule.profiles and profile not in rule.profiles):
             return
         if hit.severity is not None and severity == rule.severity:
             severity = hit.severity
@@ -188,30 +193,26 @@ class _Telling:
             advice=hit.advice,
         )
 
-    def gone(self, before: _Part, after: _Part, gone: list[tuple[Root, Finding]]) -> Iterator[Finding]:
+    def gone(self, after: _Part, finding: Finding) -> Iterator[Finding]:
         """What OLD had and NEW has not: told where the new document lies."""
         rule = self.rules.get(GONE)
         severity = self._severity(rule, after.root) if rule is not None else None
         if rule is None or severity is None:
             return
-        for root, finding in gone:
-            if root is not before.root or finding.at.file != before.document.file:
-                continue
-            if finding.severity == "note" or finding.suppressed is not None:
-                continue
-            fields = {"code": finding.code, "name": finding.name, "told": finding.message}
-            at = Location(after.document.file, after.document.line)
-            yield Finding(
-                rule.code,
-                rule.name,
-                severity,
-                fill(rule.message, fields),
-                at,
-                finding.resource,
-                (finding.code, *finding.keys),
-                evidence=Evidence(rule.evidence, (), finding.evidence.guarantee),
-                deployment=after.deployment.id,
-            )
+        if finding.severity == "note" or finding.suppressed is not None:
+            return
+        fields = {"code": finding.code, "name": finding.name, "told": finding.message}
+        yield Finding(
+            rule.code,
+            rule.name,
+            severity,
+            fill(rule.message, fields),
+            Location(after.document.file, after.document.line),
+            finding.resource,
+            (finding.code, *finding.keys),
+            evidence=Evidence(rule.evidence, (), finding.evidence.guarantee),
+            deployment=after.deployment.id,
+        )
 
     def settled(self, root: Root, findings: Iterable[Finding]) -> Iterator[Finding]:
         """Each once, with what somebody accepted marked."""

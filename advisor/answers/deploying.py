@@ -12,6 +12,7 @@ from ..catalog import Version, keys
 from ..context import Context, Hit, Judgement
 from ..effective import shown_default
 from ..model import Deployment, Document, Fix, Location
+from .growing import skipped_by_groups
 from .rolls import Side, change, place_of, rolled
 
 KEYS = 10_000
@@ -82,6 +83,7 @@ def _partitions(old: Side, new: Side) -> Iterator[Judgement]:
     fields |= {"cause": cause, "share": f"{round(100 * moved / KEYS)} %"}
     hit = Hit(place, ("partitions",), fields, (), (), numbers, check="keys-change-partition", advice=_KEYED)
     yield Judgement("broken", hit)
+    yield from skipped_by_groups(new, before, after)
 
 
 _KEYED = (
@@ -146,9 +148,9 @@ def _defaults(old: Side, new: Side) -> Iterator[Judgement]:
     before, after = keys(component, old.version), keys(component, new.version)
     for key in sorted(before.keys() & after.keys() - _SPELLING_ONLY):
         was, now = before[key].default, after[key].default
-        if was == now or old.look.is_set(component, key) or new.look.is_set(component, key):
+        if was is None or now is None or shown_default(was) == shown_default(now):
             continue
-        if was is None or now is None:
+        if old.look.is_set(component, key) or new.look.is_set(component, key):
             continue
         if component == "topic" and new.look.in_sight("broker", key):
             continue  # told at the broker, whose default it is

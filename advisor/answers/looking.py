@@ -28,7 +28,7 @@ class Look:
         self._documents = {document.component: document for document in reversed(members_of(deployment))}
         if group is not None:
             self._documents[group.component] = group
-        self._clients = clients or {}
+        self.clients = clients or {}
 
     def in_sight(self, component: str, key: str) -> bool:
         """A key's value is known if its own document is there and, for a topic's, either it is set there or
@@ -47,7 +47,7 @@ class Look:
         if not self.in_sight(component, key):
             return None
         document = self._documents.get(component)
-        defaults = family_defaults(document, self._clients) if document is not None else {}
+        defaults = family_defaults(document, self.clients) if document is not None else {}
         return effective(component, key, self.version, self.layers, defaults)[0]
 
     def is_set(self, component: str, key: str) -> bool:

@@ -230,7 +230,9 @@ def _match_aligned(topics: Sequence[_TopicRange], count: int, assignment: Assign
 
 
 def sticky(members: Sequence[Member], metadata: Metadata, version: Version = LATEST) -> Assignment:
-    """Balance first, then let everybody keep what it had. Members revoke everything before they join."""
+    """Balance first, then let everybody keep what it had. Members revoke everything before they join, and
+    bring along what they remember of their last assignment: who never had one brings nothing."""
+    members = [m._replace(owned=()) if m.owned and m.generation == NEVER else m for m in members]
     if version < CONSTRAINED_REWRITTEN:
         from .assignors_legacy import assign_sticky as assign_old
 

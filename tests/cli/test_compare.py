@@ -163,3 +163,11 @@ def test_the_sample(advisor):
     )
     assert codes(report) == ["KA460"]
     assert json.dumps(report).count(str(SAMPLE)) == 0
+
+
+def test_a_sandbox_is_not_told_of_what_only_production_minds(advisor, tmp_path):
+    both = f"{CONSUMER}{STRATEGY}CooperativeStickyAssignor,org.apache.kafka.clients.consumer.RangeAssignor\n"
+    sides(tmp_path, CONSUMER + STRATEGY + "CooperativeStickyAssignor\n", both)
+    words = ("compare", "old", "new", "--format", "json", "--profile")
+    assert codes(report_of(advisor(*words, "prod", cwd=tmp_path), 0)) == ["KA461"]
+    assert codes(report_of(advisor(*words, "dev", cwd=tmp_path), 0)) == []
