@@ -100,7 +100,7 @@ def _skipped(side: Side, topic: Document, counts: tuple[int, int], window: int, 
         (("consumer", reset),) if reset is not None else (),
         (Fix((change(side, "auto.offset.reset", "earliest"),), ("every-record-processed",), None, True),),
         tuple(numbers),
-        check="growth-skips-records",
+        check="grown-partition-skipped",
         advice=(
             "or add the partitions while the producers are stopped, and wait for the next metadata refresh",
         ),
