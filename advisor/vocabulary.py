@@ -43,6 +43,10 @@ GUARANTEES: Mapping[str, tuple[str, str]] = {
 
 # The same for guarantees that `simulate` asks only in scenarios of their own, by a rule and a workload.
 COMPUTED: Mapping[str, tuple[str, str]] = {
+    "batches-fit": (
+        "a full batch of the producer is taken by the topic",
+        "full batches are refused by the topic, and their records fail or go out again and again",
+    ),
     "every-record-processed": (
         "no committed offset and no reset passes over a record that nobody processed",
         "a record is passed over and never processed",
@@ -59,9 +63,21 @@ COMPUTED: Mapping[str, tuple[str, str]] = {
         "no partition stays unread for longer than the stated limit",
         "partitions stay unread for longer than the stated limit",
     ),
+    "retries-recognised": (
+        "brokers remember an idempotent producer for as long as it retries",
+        "a late retry finds that the broker has forgotten its producer, and is stored again",
+    ),
+    "size-chain": (
+        "a record that one link of the chain takes is taken by all that follow",
+        "a record that the producer or the topic takes is refused, or held up for ever, further on",
+    ),
     "storage-bounded": (
         "a log keeps no more, no longer and in no more files than its settings say, and nothing less",
         "a log keeps more, or longer, or in more files than its settings say, or loses what it was to keep",
+    ),
+    "transactions-complete": (
+        "a transaction that takes the stated time can be begun and committed",
+        "a transaction is refused, or aborted before its work is done",
     ),
 }
 

@@ -31,6 +31,33 @@ def test_what_a_real_client_and_broker_measured() -> None:
     assert measured(DEFAULTS, "request", 1_048_400) == 1_048_487
 
 
+# Kafka 4.3.1, client and broker: max.request.size, max.message.bytes, segment.bytes, bytes of the value, and
+# whose limit it was that the record met.
+RECORDED = [
+    (5_242_880, 1_048_588, None, 1_048_516, None),
+    (5_242_880, 1_048_588, None, 1_048_517, "batch"),
+    (5_242_880, 1_048_588, None, 5_242_792, "batch"),
+    (5_242_880, 1_048_588, None, 5_242_793, "request"),
+    (1_048_576, 1_048_588, None, 1_048_489, None),
+    (1_048_576, 1_048_588, None, 1_048_490, "request"),
+    (1_048_576, 262_144, None, 262_072, None),
+    (1_048_576, 262_144, None, 262_073, "batch"),
+    (5_242_880, 5_242_880, 2_097_152, 2_097_078, None),
+    (5_242_880, 5_242_880, 2_097_152, 2_097_079, "segment"),
+    (5_242_880, 20_000, None, 19_929, "batch"),
+    (5_242_880, 1_000, None, 930, None),
+    (5_242_880, 1_000, None, 931, "batch"),
+]
+
+
+@pytest.mark.parametrize(("request_max", "batch", "segment", "value", "stopped"), RECORDED)
+def test_a_real_client_and_broker_to_the_byte(
+    request_max: int, batch: int, segment: int | None, value: int, stopped: str | None
+) -> None:
+    last = list(send(Chain(request=request_max, batch=batch, segment=segment), value))[-1]
+    assert (None if last.passed else last.link) == stopped
+
+
 def test_a_client_that_allows_more_than_the_topic() -> None:
     raised = DEFAULTS._replace(request=3 * MIB)
     (gap,) = gaps(raised)
