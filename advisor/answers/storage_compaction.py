@@ -89,6 +89,9 @@ def _compaction_hit(reading: Reading, stayed: int | None, watched: int, limit: i
         ),
         also_at=reading.also(at, *_COMPACTION_KEYS),
         edits=tuple(edits),
+        advice=("write a record now and then: a segment is closed by an append alone",)
+        if stayed is not None and rolls_ms > 2 * min(reading.number("segment.ms"), limit)
+        else (),
     )
 
 

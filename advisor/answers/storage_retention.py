@@ -15,6 +15,10 @@ _HOUR = 3_600_000
 _YEAR = 365 * 24 * _HOUR
 _AGE_KEYS = ("retention.ms", "segment.ms", "segment.bytes")
 _SIZE_KEYS = ("retention.bytes", "segment.bytes")
+_BY_HAND = (
+    "retention says how long a record stays at least; what must be gone by a time is deleted with "
+    "kafka-delete-records.sh"
+)
 _STAMP_KEYS = (
     "message.timestamp.type",
     "message.timestamp.after.max.ms",
@@ -90,6 +94,7 @@ def age(reading: Reading, context: Context) -> Judgement | None:
         also_at=reading.also(at, *_AGE_KEYS),
         severity=None if any(reading.written(key) for key in _AGE_KEYS) else "note",
         edits=tuple(edits),
+        advice=(_BY_HAND,) if retention < 5 * schedule.check_interval_ms else (),
     )
     return Judgement(
         "broken", hit, life_story(context, config, flow, schedule), bounds=traffic_bounds(reading)
@@ -175,6 +180,9 @@ def size(reading: Reading, context: Context) -> Judgement | None:
         ),
         also_at=reading.also(at, *_SIZE_KEYS),
         severity="note" if kept == 2 * limit else None,
+        advice=("give retention.bytes 4 MiB at least: a segment has 1 MiB or more",)
+        if limit < 4 << 20
+        else (),
         edits=(reading.edit("segment.bytes", nice_bytes(limit // 4)),),
     )
     return Judgement(

@@ -93,8 +93,8 @@ def _hit(reading: Reading, told: Any, flow: Any, key: str, assumed: bool, maps: 
     shape = told.segment
     at = reading.place(key, *_KEYS)
     stays = told.stays_max_ms or 0
-    # A twentieth of what is kept, or a whole usual segment: whatever a person would write first.
-    longer = max(reading.number("segment.ms"), nice_ms(max(stays // 20, 3_600_000)))
+    # Some twenty segments are enough to delete by, and the last one adds little to the age of a record.
+    longer = max(reading.number("segment.ms"), nice_ms(stays // 20))
     larger = nice_bytes(max(flow.batch_bytes * longer * 1000 // flow.gap_us, 64 << 20))
     edits = [
         reading.edit("segment.ms", longer),

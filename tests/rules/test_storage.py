@@ -180,6 +180,65 @@ def test_small_indexes_make_small_segments():
     assert (change["key"], change["to"]) == ("segment.index.bytes", "10485760")
 
 
+@pytest.mark.parametrize(
+    ("topic", "workload", "code", "change"),
+    [
+        # An hour of crumbs: segments of two minutes are few, and add little to the hour.
+        (
+            {"retention.ms": "3600000", "segment.ms": "1000"},
+            {"records_per_second": "5000", "record_bytes": "500"},
+            "KA505",
+            ("segment.ms", "120000"),
+        ),
+        # Ten gigabytes a day: a segment of a gigabyte is a tenth of a day, but retention is an hour.
+        (
+            {"retention.ms": "3600000", "partitions": "1"},
+            {"records_per_second": "100", "record_bytes": "1000"},
+            "KA502",
+            ("segment.ms", "900000"),
+        ),
+        (
+            {"cleanup.policy": "compact", "segment.ms": "2592000000"},
+            QUIET,
+            "KA508",
+            ("segment.ms", "86400000"),
+        ),
+    ],
+    ids=["crumbs", "an hour", "a month"],
+)
+def test_the_fix_is_a_value_that_a_person_would_write(topic, workload, code, change):
+    (finding,) = storage(asked(topic, workload=workload, fact={"brokers": "3"}), code)
+    (fix,) = finding["fixes"]
+    assert [(one["key"], one["to"]) for one in fix["changes"]] == [change]
+    assert fix["verified"] == ["storage-bounded holds"]
+
+
+@pytest.mark.parametrize(
+    ("topic", "workload", "code"),
+    [
+        ({"retention.ms": "60000"}, QUIET, "KA502"),
+        ({"retention.bytes": "1000"}, None, "KA503"),
+        (
+            {"cleanup.policy": "compact", "segment.ms": "60000", "partitions": "5000"},
+            {"records_per_second": "0.0001", "record_bytes": "500"},
+            "KA508",
+        ),
+    ],
+    ids=["a minute", "a kilobyte", "a record in years"],
+)
+def test_where_no_setting_helps_there_is_advice(topic, workload, code):
+    texts = {
+        "server.properties": "process.roles=broker\nnode.id=1\n",
+        "topic-a.properties": "".join(f"{key}={value}\n" for key, value in {**TOPIC, **topic}.items()),
+    }
+    if workload is not None:
+        lines = [f"{key} = {value}\n" for key, value in workload.items()]
+        texts["kafka-advisor.toml"] = "[workload]\n" + "".join(lines)
+    (finding,) = storage(audit_texts(texts, profile="prod"), code)
+    assert not finding["fixes"]
+    assert finding["advice"]
+
+
 def test_a_longer_time_away_needs_longer_tombstones():
     topic = {"cleanup.policy": "compact"}
     assert not storage(asked(topic, workload={"longest_catch_up": "12h"}), "KA511")
