@@ -182,9 +182,13 @@ class Asker:
         about = (self.project.params, self.severity, profiles, self.choice, sorted(self.targets))
         mark = kept.mark_of(self.deployments, self.rules, about)
         try:
-            found, answers = kept.from_json(self.context.remember("guarantees", mark, asked))
+            value = self.context.remember("guarantees", mark, asked)
         except kept.NotKept as error:
             return error.findings
+        try:
+            found, answers = kept.from_json(value)
+        except (KeyError, TypeError, ValueError):  # somebody else's writing in the cache
+            return tuple(self._ask_guarantees(rules))
         self.answers.update(answers)
         return found
 
