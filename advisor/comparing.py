@@ -47,7 +47,9 @@ class _Part(NamedTuple):
 
 
 def compare(old_options: Options, new_options: Options, progress: Callable[[str], None]) -> Compared:
-    old, new = audit(old_options, progress), audit(new_options, progress)
+    # In one root, a file of the other side would be linked with.
+    old = audit(old_options._replace(without=new_options.paths), progress)
+    new = audit(new_options._replace(without=old_options.paths), progress)
     common = os.path.commonpath([old.scope.base, new.scope.base])
     old, new = _from(common, old), _from(common, new)
     rules = load_packs(new.registry.packs, new_options.rules, open_cache(new_options.cache))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from .asking import Asker, Choice
 from .cache import Cache, open_cache
 from .catalog import Version, resolve_version
-from .files import PROJECT_FILE, Scope, Unreadable, Workspace, find_scope, read_bytes
+from .files import PROJECT_FILE, Scope, Unreadable, Workspace, find_scope, leave_out, read_bytes
 from .link import Overrides, apply_overrides, link, with_own_ids
 from .loading import FileRecord, load_file, relative
 from .model import Deployment, Document, Finding, UsageError
@@ -38,6 +38,8 @@ class Options(NamedTuple):
     link: bool = True
     cache: bool = True
     today: str = ""
+    # Files and folders that are no context: the other side of a comparison.
+    without: tuple[str, ...] = ()
 
 
 class Root(NamedTuple):
@@ -84,7 +86,7 @@ def _order(pair: tuple[Root, Finding]) -> tuple[str, int, str, str, tuple[str, .
 
 def audit(options: Options, progress: Callable[[str], None] = lambda text: None) -> Audit:
     cache = open_cache(options.cache)
-    scope = find_scope(options.paths, options.link)
+    scope = leave_out(find_scope(options.paths, options.link), options.without)
     projects = [_project(workspace, cache) for workspace in scope.workspaces]
     registry = load_registry(
         options.plugins, sorted({name for project in projects for name in project.plugins})

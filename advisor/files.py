@@ -92,6 +92,25 @@ def find_scope(paths: Sequence[str], link: bool = True) -> Scope:
     )
 
 
+def leave_out(scope: Scope, paths: Sequence[str]) -> Scope:
+    """The scope without the context that lies in these paths; targets stay."""
+    if not paths:
+        return scope
+    tops = [os.path.realpath(path) for path in paths]
+    return scope._replace(
+        workspaces=tuple(
+            workspace._replace(
+                files=tuple(
+                    entry
+                    for entry in workspace.files
+                    if entry[1] or not any(_inside(entry[0], top) for top in tops)
+                )
+            )
+            for workspace in scope.workspaces
+        )
+    )
+
+
 def _absolute(path: str) -> str:
     if not os.path.lexists(path):
         raise Unreadable("no such file or folder")

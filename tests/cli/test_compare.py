@@ -98,6 +98,20 @@ def test_files_of_other_names_are_paired_when_they_are_alone(advisor, tmp_path):
     assert codes(report) == ["KA464"]
 
 
+def test_the_other_side_is_no_context(advisor, tmp_path):
+    """Both sides in one repository: a producer is not joined with the topic of the other side."""
+    (tmp_path / ".git").mkdir()
+    topic = "partitions=6\nreplication.factor=3\nmin.insync.replicas={}\n"
+    sides(tmp_path, PRODUCER, PRODUCER, "producer.properties")
+    for side, minimum in (("old", 2), ("new", 1)):
+        (tmp_path / side / "topic-orders.properties").write_text(topic.format(minimum))
+    report = report_of(advisor("compare", "old", "new", "--format", "json", cwd=tmp_path), 1)
+    assert [deployment["topic"] for deployment in report["deployments"]] == [
+        "new/topic-orders.properties#orders"
+    ]
+    assert "KA102" in codes(report)
+
+
 def test_a_suppressed_finding_does_not_fail(advisor, tmp_path):
     renamed = "# kafka-advisor: ignore[KA464] offsets are copied\ngroup.id=other\n"
     sides(tmp_path, CONSUMER, CONSUMER.replace("group.id=billing\n", renamed))
