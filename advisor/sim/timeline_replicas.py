@@ -60,6 +60,9 @@ class ClusterPolicy(NamedTuple):
     # auto.leader.rebalance.enable: how often leadership is moved back to the first replica; 0: never.
     # (leader.imbalance.per.broker.percentage has no meaning in KRaft, and to one partition none at all.)
     rebalance_interval: int = 0
+    # replica.lag.max.messages (before 0.9, KAFKA-1546): a follower that many records behind leaves the ISR,
+    # however short a time it has been behind. None: time alone counts.
+    lag_messages: int | None = None
     # Brokers of the cluster that hold no replica: they tell a client who leads.
     others: int = 0
 
@@ -95,6 +98,9 @@ class Replicas:
         self.on_thaw: Callable[[int], None] = _nothing_of
         self.on_ready: Callable[[int], None] = _nothing_of
         self.applying = [0 for _ in brokers]  # until when it is busy with the news of a leader
+        if policy.lag_messages is not None:
+            part = phase.shrink_ratio - 1
+            clock.after(int(part * policy.lag_time_max), self._count_messages, idle=True)
         self.stalled_until = 0
         self.stalls = [False for _ in brokers]  # it has written since the stall began, and does not ask
         self.answers_from = 0  # no answer is sent before
@@ -298,6 +304,24 @@ class Replicas:
             self.on_commit()
 
     # -- the ISR -----------------------------------------------------------------------------------------
+
+    def _count_messages(self) -> None:
+        """Before 0.9 (ReplicaManager's isr-expiration, Partition.getOutOfSyncReplicas), once in a
+        replica.lag.time.max.ms: who lacks too many records at that very moment leaves, and is back with
+        the fetch that brings it to the high watermark."""
+        before = self.state
+        leader = in_office(before)
+        limit = self.policy.lag_messages
+        if leader >= 0 and self.acts(leader) and limit is not None and self.controlled():
+            for follower in members(before.isr):
+                if follower != leader and self._records_behind(leader, follower) > limit:
+                    self.apply(Event("shrink", follower))
+        self._committed_more(before)
+        self.clock.after(self.policy.lag_time_max, self._count_messages, idle=True)
+
+    def _records_behind(self, leader: int, follower: int) -> int:
+        ahead = self.state.replicas[leader]
+        return sum(len(self.appends[entry].records) for _, entry in ahead.log[ahead.remote[follower] :])
 
     def _check_later(self) -> None:
         """The leader looks for stuck followers every half of replica.lag.time.max.ms; the phase says when,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from functools import cache
 
 import jsonschema
 import pytest
@@ -41,6 +42,17 @@ def patient(client: ClientPolicy = CLIENT) -> Setup:
     return made._replace(cluster=made.cluster._replace(session_timeout=60 * SECOND))
 
 
+def bursty(**policy: object) -> Setup:
+    """Scaled down: the ISR is looked after every 300 ms and a follower may lack 8 records, in bursts of 2000
+    records a second. Kafka's own limits were 10 s and 4000."""
+    made = setup(UNSAFE._replace(linger=0), elr=False, min_isr=1, hw_waits_for_min_isr=False)
+    return made._replace(cluster=made.cluster._replace(**{"lag_time_max": 300_000, **policy}))
+
+
+BURST = [Step("send", 20), AWAIT, sleep(1), *[Step("send", 500, gap=500), sleep(0.6)] * 4, AWAIT]
+
+
+@cache
 def stories() -> dict[str, Record]:
     """By the name of its file."""
     impatient = CLIENT._replace(delivery_timeout=2 * SECOND, request_timeout=SECOND)
@@ -48,6 +60,8 @@ def stories() -> dict[str, Record]:
     return {
         "frozen-follower": record(patient(UNSAFE), FROZEN, brokers=(1, 2, 3)),
         "frozen-follower-acks-all": record(patient(), FROZEN, brokers=(1, 2, 3)),
+        "burst-by-messages": record(bursty(lag_messages=8), BURST, GRID[1], brokers=(1, 2, 3)),
+        "burst-by-time": record(bursty(), BURST, GRID[1], brokers=(1, 2, 3)),
         "leader-killed": record(setup(impatient), outage, brokers=(3, 1, 2)),
     }
 
@@ -88,6 +102,18 @@ def test_a_frozen_follower_holds_the_high_watermark_as_measured():
         # A fetch parked when it froze may bring it one batch, which it acts on when it thaws.
         assert leos[2] == before[-1]["state"]["hw"] == 5 or phase.parked_fetch
         assert shrunk["state"]["hw"] == 15
+
+
+def test_bursts_make_an_isr_by_messages_flap_and_one_by_time_not():
+    for name, least in (("burst-by-messages", 4), ("burst-by-time", 0)):
+        rows = stories()[name].rows
+        shrunk = [row["t_ms"] for row in rows if row["event"]["name"] == "shrink"]
+        joined = [row["t_ms"] for row in rows if any("joined" in effect for effect in row["effects"])]
+        assert len(shrunk) == len(joined) >= least
+        assert bool(shrunk) == bool(least)
+        # Nobody was slow: each is back with the end of the burst.
+        assert all(back - left < 250 for left, back in zip(shrunk, joined, strict=True))
+        assert rows[-1]["state"]["isr"] == [1, 2, 3]
 
 
 def test_a_recorded_run_is_the_run():
