@@ -110,7 +110,8 @@ class Client:
         self.failed_connects = 0
         self.connecting = False
         self.refreshing = False
-        self.results: dict[int, str] = {}  # by record: "" acknowledged, or the exception's class
+        self.failures: dict[int, str] = {}  # by record: the exception's class
+        self.answered = 0  # records whose callback was called, either way
         self.sent = 0
         self.unfinished: dict[int, Batch] = {}
         self.numbers = Numbers()
@@ -141,12 +142,22 @@ class Client:
             batch = self.buffer.queues[0][-1]
             self.unfinished[batch.number] = batch
             self._expiry_later()
-        self._wake_soon()
+        if not self._occupied():
+            self._wake_soon()
         return True
+
+    def _occupied(self) -> bool:
+        """The sender could do nothing now: an answer, a timeout or a connection wakes it."""
+        connection = self.connection
+        if connection is None:
+            return self.connecting and self.leader >= 0
+        full = self.policy.acks != "0" and len(connection.unanswered) >= self.policy.in_flight
+        return full and connection.broker == self.leader
 
     def fail_next(self, error: str) -> None:
         """send() itself fails."""
-        self.results[self.sent] = error
+        self.failures[self.sent] = error
+        self.answered += 1
         self.sent += 1
         self.buffer.give_up()
 
@@ -161,7 +172,7 @@ class Client:
             self.numbers.acked(-1)
         records = range(self.sent, self.sent + count)
         self.cluster.stride(records, number)
-        self.results.update(dict.fromkeys(records, ""))
+        self.answered += count
         self.sent += count
 
     def settled(self) -> bool:
@@ -280,8 +291,9 @@ class Client:
 
     def _finish(self, batch: Batch, result: str) -> None:
         del self.unfinished[batch.number]
-        for record in batch.records:
-            self.results[record] = result
+        self.answered += len(batch.records)
+        if result:
+            self.failures.update(dict.fromkeys(batch.records, result))
         self.buffer.finish(batch)
         waiting, self.on_memory = self.on_memory, []
         for wake in waiting:

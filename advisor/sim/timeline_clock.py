@@ -22,6 +22,7 @@ class Clock:
         self.horizon: int | None = None
         """When the schedule intervenes next, as far as that is a matter of time alone."""
         self.events = 0
+        self.until = 0
         self._number = 0
 
     def at(self, time: int, action: Action, *arguments: Any, idle: bool = False) -> None:
@@ -30,6 +31,14 @@ class Clock:
 
     def after(self, delay: int, action: Action, *arguments: Any, idle: bool = False) -> None:
         self.at(self.now + delay, action, *arguments, idle=idle)
+
+    def skip_to(self, time: int) -> bool:
+        """What would happen then happens now, the clock being moved on: if nothing else is planned before."""
+        if time > self.until or (self.planned and self.planned[0][0] <= time):
+            return False
+        self.now = time
+        self.events += 1
+        return True
 
     def next_disturbance(self) -> int | None:
         """When the schedule intervenes, or an event that is not idle is planned."""
@@ -41,6 +50,7 @@ class Clock:
     def run(self, until: int, done: Callable[[], bool]) -> None:
         """Let events happen until one makes `done` true, or that time has come."""
         planned = self.planned
+        self.until = until
         while not done():
             if not planned or planned[0][0] > until:
                 self.now = max(self.now, until)

@@ -167,8 +167,8 @@ class _Book:
                 "producer": {
                     "leader": None if client.leader < 0 else name(client.leader),
                     "sent": client.sent,
-                    "acked": len(client.results) - sum(self.errors.values()),
-                    "waiting": client.sent - len(client.results),
+                    "acked": client.answered - sum(self.errors.values()),
+                    "waiting": client.sent - client.answered,
                     "errors": dict(sorted(self.errors.items())),
                 }
             },

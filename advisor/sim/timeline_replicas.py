@@ -127,8 +127,8 @@ class Replicas:
     def healthy(self) -> bool:
         """A leader is in office, nobody in the ISR is away, and no process is on its way."""
         leader = in_office(self.state)
-        quiet = not any(self.frozen) and not self.cut and not self.cut_from_controller
-        return leader >= 0 and quiet and all(self.alive(broker) for broker in members(self.state.isr))
+        quiet = not self.cut and not self.cut_from_controller
+        return leader >= 0 and quiet and all(self.acts(broker) for broker in members(self.state.isr))
 
     def level(self) -> bool:
         """Everybody up, in sync and level with a leader in office: nothing is under way."""
