@@ -98,7 +98,33 @@ def _librdkafka(key: RdKey) -> Iterator[str]:
     yield _row("for", {"P": "producers", "C": "consumers"}.get(key.scope, "producers and consumers"))
 
 
+# What the search reads besides the facts: the keys that `decode` turns into a policy.
+_PRODUCER = (
+    "acks",
+    "enable.idempotence",
+    "retries",
+    "max.in.flight.requests.per.connection",
+    "transactional.id",
+)
+_TOPIC = ("acks", "min.insync.replicas", "unclean.leader.election.enable", "default.replication.factor")
+_SEARCHED = {
+    "acked-records-survive": _TOPIC,
+    "writes-available": _TOPIC,
+    "group-available": (),
+    "records-stored-once": _PRODUCER,
+    "send-order-kept": _PRODUCER,
+}
+
+
 def _reads(rule: Rule, name: str) -> bool:
+    internal = rule.params.get("internal_topic")
+    if rule.guarantee in _SEARCHED and internal is not None:
+        from .decode import INTERNAL
+
+        return name in (*INTERNAL[str(internal)], "unclean.leader.election.enable")
+    if rule.guarantee in _SEARCHED:
+        racks = any("rack_lost" in faults for faults in rule.faults)
+        return name in _SEARCHED[rule.guarantee] or (racks and name == "broker.rack")
     if rule.when is None:
         return False
     from .conditions import compile_condition

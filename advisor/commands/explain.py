@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from ..model import UsageError
 from ..packs import Rule
@@ -92,7 +92,7 @@ def _rule(rule: Rule) -> Iterator[str]:
     if rule.fine_when:
         yield f"Fine when: {rule.fine_when}"
     asked = f"guarantee {rule.guarantee}" if rule.guarantee else f"check {rule.check}" if rule.check else ""
-    yield f"Decided by: {asked or 'its condition'}"
+    yield f"Decided by: {asked or 'its condition'}{_asked_with(rule)}"
     if rule.params:
         yield "Parameters: " + ", ".join(f"{name} = {value}" for name, value in rule.params.items())
     for example in rule.examples:
@@ -104,6 +104,17 @@ def _rule(rule: Rule) -> Iterator[str]:
     if rule.sources:
         yield ""
         yield "Sources: " + ", ".join(rule.sources)
+
+
+def _asked_with(rule: Rule) -> str:
+    """What may go wrong, and what may besides, free of charge."""
+
+    def counted(faults: Mapping[str, int | str]) -> str:
+        return ", ".join(f"{name} {count}" for name, count in faults.items())
+
+    faults = " or ".join(filter(None, map(counted, rule.faults)))
+    free = f" (free: {counted(rule.environment)})" if rule.environment else ""
+    return f", with {faults}{free}" if faults else ""
 
 
 def _nothing(word: str, rules: tuple[Rule, ...]) -> str:

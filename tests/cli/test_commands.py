@@ -137,6 +137,24 @@ def test_unknown_word_is_a_usage_error(advisor, word, said):
     assert done.stdout == ""
 
 
+@pytest.mark.parametrize(
+    ("setting", "readers"),
+    [
+        ("min.insync.replicas", "KA101 acked-record-loss, KA102 single-copy-ack"),
+        ("offsets.topic.replication.factor", "KA204 groups-stop"),
+        ("max.in.flight.requests.per.connection", "KA301 stored-twice, KA302 reordered"),
+        ("broker.rack", "KA108 record-lost-with-a-rack, KA210 writes-stop-with-a-rack"),
+    ],
+)
+def test_a_setting_says_which_rules_read_it(advisor, setting, readers):
+    assert f"Read by: {readers}" in advisor("explain", setting).stdout
+
+
+def test_a_rule_says_what_may_go_wrong(advisor):
+    asked = "guarantee acked-records-survive, with power_loss 1 or disk_wiped 1 (free: slow_follower 1)"
+    assert asked in advisor("explain", "KA103").stdout
+
+
 def test_explain_at_no_version(advisor):
     assert "banana" in told(advisor("explain", "acks", "--kafka-version", "banana"), 2)
 
