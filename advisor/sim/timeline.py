@@ -198,13 +198,11 @@ class Run:
         once = list(dict.fromkeys(readable))
         there = set(once)
         failed = client.failures.keys()
-        waiting = {record for batch in client.unfinished.values() for record in batch.records}
-        lost = set(range(client.sent)) - there - failed - waiting
         in_order = once == sorted(once)  # the usual case, told quickly
         return Outcome(
             sent=client.sent,
             acked=client.answered - len(failed),
-            acked_lost=len(lost),
+            acked_lost=len(client.acknowledged() - there),
             failed_but_readable=len(there & failed),
             duplicates=len(readable) - len(once),
             descents=0 if in_order else sum(after < before for before, after in pairwise(once)),

@@ -164,6 +164,11 @@ class Client:
     def idle(self) -> bool:
         return not self.unfinished
 
+    def acknowledged(self) -> set[int]:
+        """The records whose callback came without an exception."""
+        waiting = (record for batch in self.unfinished.values() for record in batch.records)
+        return set(range(self.sent)) - self.failures.keys() - set(waiting)
+
     def stride(self, count: int) -> None:
         """A healthy stretch: that many records in one."""
         number = None

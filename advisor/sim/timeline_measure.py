@@ -127,9 +127,8 @@ class _MeasuredRun(Run):
         if client.last_acked is not None and client.last_failed > client.last_acked:
             client.pause(client.last_failed)
         failed: dict[str, int] = {}
-        for result in client.results.values():
-            if result:
-                failed[result] = failed.get(result, 0) + 1
+        for result in client.failures.values():
+            failed[result] = failed.get(result, 0) + 1
         return Measured(
             outcome,
             client.stopped,
@@ -166,4 +165,4 @@ class _MeasuredRun(Run):
             if cluster.alive(broker):
                 for _, entry in replica.log:
                     kept.update(cluster.appends[entry].records)
-        return sum(not result and record not in kept for record, result in self.client.results.items())
+        return len(self.client.acknowledged() - kept)
