@@ -317,9 +317,16 @@ def stated_fact(short: str, value: str) -> Fact:
 
 
 def _facts(parts: _Parts, stated: tuple[Fact, ...]) -> tuple[Fact, ...]:
-    found: dict[str, Fact] = {}
     brokers = parts.cluster.brokers if parts.cluster else ()
-    for document in (*brokers, *(d for d in (parts.topic,) if d), *parts.groups):
+    return facts_of(brokers, parts.topic, parts.groups, stated)
+
+
+def facts_of(
+    brokers: Sequence[Document], topic: Document | None, groups: Sequence[Document], stated: tuple[Fact, ...]
+) -> tuple[Fact, ...]:
+    """What the documents of one deployment say that is no setting; what was stated wins."""
+    found: dict[str, Fact] = {}
+    for document in (*brokers, *(d for d in (topic,) if d), *groups):
         for fact in document.facts:
             if fact.name == "pool.brokers":
                 before = int(found[fact.name].value) if fact.name in found else 0

@@ -27,6 +27,8 @@ _TEMPLATE = re.compile(
     r"^<[A-Z][A-Z0-9_ .-]*>$|\$\{[^}]*\}|\{\{.*?\}\}|\{%.*?%\}|<%.*?%>|\$\([A-Za-z_]\w*\)|^\$[A-Za-z_]\w*$",
     re.DOTALL,
 )
+# The same for who reads rows elsewhere than in Python: key patterns in any case, then the value's.
+SECRET_PATTERNS = (_SECRET_KEY.pattern, _NOT_SECRET.pattern, _SECRET_VALUE.pattern)
 
 _secret_keys: dict[str, bool] = {}
 

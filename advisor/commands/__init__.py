@@ -21,6 +21,7 @@ COMMANDS = {
     "rules": "list the rules",
     "simulate": "the run that breaks a guarantee: of settings, of files, of a scenario",
     "compare": "what a deploy or an upgrade breaks on the way, and what is different after it",
+    "fleet": "audit many configurations on Spark: tables, and who owns what",
     "init": "write a kafka-advisor.toml to start from",
     "plugin": "list what is loaded, and from where",
 }

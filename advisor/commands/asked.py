@@ -54,21 +54,21 @@ def options_of(args: argparse.Namespace) -> Options:
         kafka_version=args.kafka_version,
         profile=args.profile,
         sets=tuple(args.set),
-        select=_codes(args.select),
-        ignore=_codes(args.ignore),
+        select=codes_of(args.select),
+        ignore=codes_of(args.ignore),
         rules=tuple(args.rules),
         plugins=tuple(args.plugin),
         link=not args.no_link,
         cache=not args.no_cache,
-        today=_today(),
+        today=today(),
     )
 
 
-def _codes(words: list[str]) -> tuple[str, ...]:
+def codes_of(words: list[str]) -> tuple[str, ...]:
     return tuple(code.strip() for word in words for code in word.split(",") if code.strip())
 
 
-def _today() -> str:
+def today() -> str:
     # Suppressions expire by date; nothing else in an audit may see the clock.
     import time
 

@@ -17,7 +17,7 @@ _HEADLINE = ("survives_lost", "writes_with_away")
 
 
 def build_report(audit: Audit, effective: bool = False) -> dict[str, Any]:
-    findings = [_finding(finding, root.prefix) for root, finding in audit.findings]
+    findings = [reported_finding(finding, root.prefix) for root, finding in audit.findings]
     files = [_file(record, root.prefix) for root in audit.roots for record in root.files if record.target]
     reported = [(root, deployment) for root in audit.roots for deployment in reported_deployments(root)]
     deployments = [_deployment(deployment, root) for root, deployment in reported]
@@ -98,7 +98,7 @@ def _named(document: Document | None, prefix: str) -> str | None:
     return None if document is None else f"{prefix}{document.file}#{document.name}"
 
 
-def _finding(finding: Finding, prefix: str) -> dict[str, Any]:
+def reported_finding(finding: Finding, prefix: str = "") -> dict[str, Any]:
     first_key = finding.keys[0] if finding.keys else None
     return {
         "fingerprint": fingerprint(finding),

@@ -1,0 +1,173 @@
+"""Audit many configurations on Spark: which topics lose data when one broker dies, and who owns them.
+
+SOURCE is a folder or glob of configuration files (one checkout of many repositories, say), or a table of
+configurations: parquet, JSON lines, CSV, a Delta table, `jdbc:...`, or `table:NAME` of a catalog. A table
+has a
+column component, a column config (a map or JSON) or columns key and value, and, as far as known, cluster,
+topic, client, owner and kafka_version. Each behaviour is simulated once, however many rows have it."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from ..model import UsageError
+from . import say
+
+EPILOG = """\
+examples:
+  kafka-advisor fleet repos/ --owners '{team}/**' --out audit      a checkout of many repositories
+  kafka-advisor fleet inventory.parquet --out audit --fail-on error
+  kafka-advisor fleet 'jdbc:postgresql://db/kafka' --source-option dbtable=configs --out audit
+  kafka-advisor fleet table:platform.kafka_configs --remote sc://spark.example.com --out audit
+  spark-submit --master yarn --deploy-mode client "$(command -v kafka-advisor)" fleet
+  hdfs:///configs.parquet --out hdfs:///audit
+
+results: OUT/current names the last whole run; OUT/runs/NAME holds its tables (parquet), summary.json
+and report.html.
+
+exit codes:
+  0  nothing at or over --fail-on
+  1  findings at or over --fail-on
+  2  Spark or Java is missing, a source cannot be read, nothing could be audited, or the command is broken
+"""
+_LEVELS = ("never", "error", "warning", "note")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("sources", metavar="SOURCE", nargs="+", help="folders or globs of files, or tables")
+    add(
+        "--out", metavar="DIR", required=True, help="where the tables and the report go; kept from run to run"
+    )
+    add(
+        "--master",
+        metavar="URL",
+        default="local[*]",
+        help="the Spark master (default: local[*], in this process)",
+    )
+    add("--remote", metavar="URL", help="a Spark Connect server, such as sc://host:15002")
+    add(
+        "--conf",
+        metavar="K=V",
+        action="append",
+        default=[],
+        help="a setting of the Spark session (repeatable)",
+    )
+    add(
+        "--source-format",
+        metavar="NAME",
+        help="files, parquet, json, csv, orc, delta, jdbc or table (default: by its name)",
+    )
+    add(
+        "--source-option",
+        metavar="K=V",
+        action="append",
+        default=[],
+        help="an option of Spark's reader (repeatable)",
+    )
+    add(
+        "--column",
+        metavar="OURS=THEIRS",
+        action="append",
+        default=[],
+        help="what the table calls a column (repeatable)",
+    )
+    add(
+        "--owners",
+        metavar="X",
+        help="a path pattern such as '{team}/{service}/**', or a CODEOWNERS file (default: each root's own)",
+    )
+    add("--roots", metavar="GLOB", help="folders below SOURCE that are roots of their own, such as '*/*'")
+    add("--resume", action="store_true", help="take up the run in OUT that was cut short")
+    add(
+        "--format", choices=("text", "json", "markdown"), default="text", help="what to print (default: text)"
+    )
+    add(
+        "--fail-on",
+        choices=_LEVELS,
+        default="error",
+        help="the least severity that makes the exit code 1 (default: error)",
+    )
+    add(
+        "--kafka-version",
+        metavar="V",
+        help="the Kafka version to judge by (default: each cluster's, else newest)",
+    )
+    add(
+        "--profile",
+        choices=("dev", "prod"),
+        help="judge all as a sandbox or as production (default: guessed)",
+    )
+    for name, metavar, about in (
+        ("--select", "CODES", "only these rules: codes, beginnings of codes, names"),
+        ("--ignore", "CODES", "not these rules"),
+        ("--rules", "PACK", "a rule pack of your own, TOML (repeatable)"),
+        ("--plugin", "FILE", "a plugin of your own, Python (repeatable)"),
+    ):
+        add(name, metavar=metavar, action="append", default=[], help=about)
+    add("--no-link", action="store_true", help="judge each configuration alone")
+    add("--no-cache", action="store_true", help="do not use the verdicts of earlier runs")
+
+
+def run(args: argparse.Namespace) -> int:
+    from ..fleet.options import FleetOptions
+    from ..fleet.session import check_installed, open_session
+    from .asked import codes_of, today
+
+    options = FleetOptions(
+        kafka_version=args.kafka_version,
+        profile=args.profile,
+        select=codes_of(args.select),
+        ignore=codes_of(args.ignore),
+        rules=tuple(args.rules),
+        plugins=tuple(args.plugin),
+        link=not args.no_link,
+        cache=not args.no_cache,
+        today=today(),
+        source_format=args.source_format,
+        source_options=_pairs("--source-option", args.source_option),
+        columns=_pairs("--column", args.column),
+        owners=args.owners,
+        roots=args.roots,
+        resume=args.resume,
+        now=today(),
+    )
+    conf = _pairs("--conf", args.conf)
+    check_installed(args.remote is not None and not args.remote.startswith("local"))
+    from ..fleet.run import audit_fleet
+    from ..fleet.summary import render
+
+    _tell(f"starting Spark on {args.remote or args.master}")
+    spark = open_session(args.master, args.remote, conf)
+    try:
+        result = audit_fleet(spark, list(args.sources), args.out, options, _tell)
+    finally:
+        spark.stop()
+    sys.stdout.write(render(result.summary, args.format, result.folder))
+    return _exit_code(result.summary, args.fail_on)
+
+
+def _pairs(word: str, given: list[str]) -> dict[str, str]:
+    found = {}
+    for item in given:
+        name, equals, value = item.partition("=")
+        if not equals or not name:
+            raise UsageError(f"{word} {item}: write NAME=VALUE")
+        found[name] = value
+    return found
+
+
+def _tell(text: str) -> None:
+    """Progress goes to a terminal alone."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        say(text)
+
+
+def _exit_code(summary: dict[str, int], fail_on: str) -> int:
+    counted = {
+        "error": ("errors",),
+        "warning": ("errors", "warnings"),
+        "note": ("errors", "warnings", "notes"),
+    }
+    return int(any(summary[name] for name in counted.get(fail_on, ())))

@@ -1,0 +1,116 @@
+"""A Spark session of our own: quiet, and a sentence instead of a traceback where it cannot start."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from typing import TYPE_CHECKING, Any
+
+from ..model import UsageError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_INSTALL = "pip install 'kafka-advisor[spark]'"
+_JAVA = "install Java 17 (Debian: apt-get install openjdk-17-jre-headless) or set JAVA_HOME"
+# What the plan counts on; a session of the user's own is given them for the run and gets its own back.
+NEEDED = {
+    "spark.sql.mapKeyDedupPolicy": "LAST_WIN",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "200",
+}
+
+
+def check_installed(remote: bool) -> None:
+    try:
+        import pyspark  # noqa: F401
+    except ImportError:
+        raise UsageError(f"a fleet is audited on Spark, which is not installed: {_INSTALL}") from None
+    home = os.environ.get("JAVA_HOME")
+    java = os.path.join(home, "bin", "java") if home else shutil.which("java")
+    if not remote and (java is None or not os.path.exists(java)):
+        raise UsageError(f"Spark needs Java, and there is none here: {_JAVA}")
+
+
+def open_session(master: str | None, remote: str | None, conf: dict[str, str]) -> SparkSession:
+    check_installed(remote is not None and not remote.startswith("local"))
+    from pyspark.sql import SparkSession
+
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    if "SPARK_ENV_LOADED" in os.environ:
+        master = None  # under spark-submit, whose own --master counts
+    builder: Any = SparkSession.builder.appName("kafka-advisor fleet")
+    if remote is not None:
+        builder = builder.remote(remote)
+    elif master is not None:
+        if master.startswith("local-cluster"):
+            import pyspark
+
+            os.environ.setdefault("SPARK_HOME", os.path.dirname(pyspark.__file__))
+        builder = builder.master(master)
+    quiet = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.log.level": "OFF",
+        "spark.sql.shuffle.partitions": "8",
+        "spark.driver.host": "127.0.0.1" if (master or "").startswith("local") else None,
+        "spark.driver.bindAddress": "127.0.0.1" if (master or "").startswith("local") else None,
+        "spark.driver.memory": "3g" if (master or "").startswith("local") else None,
+    }
+    for name, value in ({**quiet, **conf} if remote is None else conf).items():
+        if value is not None:
+            builder = builder.config(name, value)
+    try:
+        with _stderr_aside():
+            session: SparkSession = builder.getOrCreate()
+            session.range(1).count()
+            return session
+    except Exception as error:
+        words = str(error).strip().splitlines() or [type(error).__name__]
+        raise UsageError(f"Spark cannot start on {remote or master}: {words[0][:300]}") from None
+
+
+class _stderr_aside:
+    """The JVM greets on the process's own stderr before any log level counts."""
+
+    def __enter__(self) -> None:
+        sys.stderr.flush()
+        self._kept = os.dup(2)
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, 2)
+        os.close(nowhere)
+
+    def __exit__(self, *_: object) -> None:
+        os.dup2(self._kept, 2)
+        os.close(self._kept)
+
+
+class settings_for_the_run:
+    """The session's settings that the plan counts on, for as long as it runs."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self.spark = spark
+        self._before: dict[str, str | None] = {}
+
+    def __enter__(self) -> None:
+        for name, value in NEEDED.items():
+            self._before[name] = self.spark.conf.get(name, None)
+            self.spark.conf.set(name, value)
+
+    def __exit__(self, *_: object) -> None:
+        for name, value in self._before.items():
+            if value is None:
+                self.spark.conf.unset(name)
+            else:
+                self.spark.conf.set(name, value)
+
+
+def is_local(spark: SparkSession) -> bool:
+    """Workers are processes of this machine, in this environment: nothing needs shipping."""
+    try:
+        master = spark.conf.get("spark.master", "") or ""
+    except Exception:
+        return False
+    return master.startswith("local") and not master.startswith("local-cluster")

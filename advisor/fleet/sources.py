@@ -1,0 +1,266 @@
+"""Tables of configurations, from whatever Spark reads, to rows that are alike.
+
+A table has a column `component`, and either `config` (a map, a struct, or JSON text) or `key` and `value`;
+it may
+have id, cluster, topic, client, owner, family, kafka_version, profile, file, line, lines (key to line),
+brokers, partitions, replication_factor. `columns` renames. A row that cannot be audited keeps the reason why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from ..catalog import COMPONENTS, RELEASES, keys
+from ..model import UsageError
+from ..reading import SECRET_PATTERNS, is_secret_key
+from .canonical import ABSENT, BETWEEN, ENTRY, HIDDEN, NAMED
+from .keys import NAMES, SHAPES
+from .options import FleetOptions
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+FORMATS = ("parquet", "json", "csv", "orc", "delta", "jdbc", "table", "files")
+_ALIASES = {
+    "config": ("config", "settings", "configuration", "properties"),
+    "component": ("component", "kind", "role"),
+    "client": ("client", "service", "client_name"),
+    "owner": ("owner", "team"),
+    "cluster": ("cluster", "cluster_name"),
+    "topic": ("topic", "topic_name"),
+}
+_PLAIN = (
+    "id", "component", "config", "key", "value", "cluster", "topic", "client", "owner", "family",
+    "kafka_version", "profile", "file", "line", "lines", "brokers", "partitions", "replication_factor",
+)  # fmt: skip
+_FACTS = {
+    "kafka_version": "kafka.version",
+    "brokers": "cluster.brokers",
+    "partitions": "topic.partitions",
+    "replication_factor": "topic.replication_factor",
+}
+_CORRUPT = "_corrupt_record"
+_COMPONENTS = (*COMPONENTS, "mm2", "connector", "user")
+_DEV_WORD = r"(?i)(?<![a-z0-9])(dev|test|local|docker-compose)(?![a-z0-9])"
+
+
+def guess_format(source: str) -> str:
+    """From the name alone: a Spark reader must be chosen before anything is read."""
+    name = source.rstrip("/").lower()
+    if name.startswith("jdbc:"):
+        return "jdbc"
+    if name.startswith("table:"):
+        return "table"
+    for ending, kind in ((".parquet", "parquet"), (".jsonl", "json"), (".ndjson", "json"), (".csv", "csv"),
+                         (".orc", "orc"), (".delta", "delta")):  # fmt: skip
+        if name.endswith(ending):
+            return kind
+    return "files"
+
+
+def read_table(spark: SparkSession, source: str, kind: str, options: FleetOptions) -> DataFrame:
+    reader = spark.read.options(**dict(options.source_options))
+    if kind == "table":
+        return spark.table(source.removeprefix("table:"))
+    if kind == "jdbc":
+        if "dbtable" not in options.source_options and "query" not in options.source_options:
+            raise UsageError("a jdbc source needs --source-option dbtable=NAME or query=SQL")
+        return reader.format("jdbc").option("url", source).load()
+    if kind == "csv":
+        reader = reader.option("header", True).option("escape", '"').option("multiLine", True)
+        found = reader.csv(source)
+        schema = found.schema.add(_CORRUPT, "string")
+        return reader.schema(schema).option("columnNameOfCorruptRecord", _CORRUPT).csv(source)
+    return reader.format(kind).load(source)
+
+
+def named_columns(raw: DataFrame, columns: Mapping[str, str]) -> dict[str, str]:
+    """Our names -> the table's."""
+    have = raw.columns
+    for ours, theirs in columns.items():
+        if ours not in _PLAIN:
+            raise UsageError(f"--column {ours}={theirs}: no such name here; there is {', '.join(_PLAIN)}")
+        if theirs not in have:
+            raise UsageError(f"--column {ours}={theirs}: the table has {', '.join(have)}")
+    found = dict(columns)
+    for ours in _PLAIN:
+        for theirs in _ALIASES.get(ours, (ours,)):
+            if ours not in found and theirs in have:
+                found[ours] = theirs
+    if "component" not in found:
+        raise UsageError(
+            f"the table has no column that says what each row is (component); it has {', '.join(have)}"
+        )
+    if "config" not in found and not {"key", "value"} <= found.keys():
+        raise UsageError(f"the table has neither config nor key and value; it has {', '.join(have)}")
+    return found
+
+
+def normalised(raw: DataFrame, options: FleetOptions, kept_apart: list[str]) -> DataFrame:
+    """One row a configuration: row_id, component, name, cluster, topic, owner, file, line, lines, partitions,
+    rows (how many of the table), canon, fp (its sha-256), reason (why it is not audited)."""
+    from pyspark.sql import functions as F
+
+    found = named_columns(raw, options.columns)
+    corrupt = F.col(_CORRUPT) if _CORRUPT in raw.columns else F.lit(None).cast("string")
+    picked = [F.col(f"`{theirs}`").alias(ours) for ours, theirs in found.items()]
+    frame = raw.select(*picked, corrupt.alias("corrupt"))
+    frame = _with_entries(frame, found)
+
+    def text(name: str) -> Column:
+        return F.col(name).cast("string") if name in frame.columns else F.lit(None).cast("string")
+
+    component = F.lower(F.trim(text("component")))
+    name = F.coalesce(
+        text("client"), F.when(component == "topic", text("topic")), text("cluster"), text("file")
+    )
+    lines = F.col("lines") if "lines" in frame.columns else F.lit(None).cast("map<string,int>")
+    partitions = text("partitions")
+    shaped = frame.select(
+        F.coalesce(
+            text("id"), F.concat_ws("/", component, text("cluster"), text("topic"), text("client"))
+        ).alias("row_id"),
+        component.alias("component"),
+        F.coalesce(name, component, F.lit("?")).alias("name"),
+        text("cluster").alias("cluster"),
+        text("topic").alias("topic"),
+        F.coalesce(text("owner"), F.lit("(nobody)")).alias("owner"),
+        text("file").alias("file"),
+        text("line").try_cast("int").alias("line"),
+        lines.cast("map<string,int>").alias("lines"),
+        partitions.try_cast("int").alias("partitions"),
+        F.col("rows"),
+        _canon(F.col("entries"), _about(frame.columns, component, text), kept_apart).alias("canon"),
+        F.size("entries").alias("keys"),
+        # Each part has one mark inside and one before the next; two close it, and one is missing at the end.
+        (2 * F.size(F.split(_about(frame.columns, component, text), ENTRY)) - F.lit(4)).alias("about"),
+        _reason(component, text("component"), F.col("entries"), F.col("corrupt")).alias("reason"),
+    )
+    # A value that holds our own separators would read back as another configuration: one more of them than
+    # there
+    # are entries shows it, whichever it is.
+    marks = F.length("canon") - F.length(F.translate("canon", BETWEEN + ENTRY, ""))
+    torn = F.when(
+        marks != 2 * F.col("keys") + F.col("about"),
+        F.lit("a key is missing, or a key or value holds control characters"),
+    )
+    counted = F.regexp_extract("canon", f"{ENTRY}(?:num-)?partitions{BETWEEN}([0-9]{{1,9}})(?:{ENTRY}|$)", 1)
+    partitions = F.when(F.col("component") == "topic", F.coalesce("partitions", counted.try_cast("int")))
+    return shaped.select(
+        *(name for name in shaped.columns if name not in ("keys", "about", "reason", "partitions")),
+        partitions.alias("partitions"),
+        F.coalesce("reason", torn).alias("reason"),
+        F.sha2("canon", 256).alias("fp"),
+    )
+
+
+def _with_entries(frame: DataFrame, found: Mapping[str, str]) -> DataFrame:
+    from pyspark.sql import functions as F
+    from pyspark.sql.types import MapType, StringType, StructType
+
+    if "config" not in found:
+        about = [ours for ours in found if ours not in ("key", "value", "line")]
+        grouped = frame.groupBy(*about, "corrupt")
+        pair = F.struct(
+            F.col("key").cast("string").alias("key"), F.col("value").cast("string").alias("value")
+        )
+        entries = F.collect_list(pair).alias("entries")
+        made = [F.count(F.lit(1)).alias("rows"), entries]
+        if "line" in found and "lines" not in found:
+            place = F.struct(F.col("key").cast("string"), F.col("line").cast("int"))
+            made.append(
+                F.map_from_entries(F.collect_set(F.when(F.col("key").isNotNull(), place))).alias("lines")
+            )
+        return grouped.agg(*made)
+    kind = frame.schema["config"].dataType
+    config = F.col("config")
+    if isinstance(kind, StringType):
+        config = F.from_json(config, "map<string,string>")
+    elif isinstance(kind, StructType):
+        config = F.from_json(F.to_json(config), "map<string,string>")
+    elif not isinstance(kind, MapType):
+        raise UsageError(
+            f"the column config is {kind.simpleString()}; it must be a map, a struct or JSON text"
+        )
+    elif not isinstance(kind.valueType, StringType):
+        config = config.cast("map<string,string>")
+    return (
+        frame.withColumn("entries", F.map_entries(config))
+        .withColumn("rows", F.lit(1).cast("long"))
+        .drop("config")
+    )
+
+
+def _about(columns: list[str], component: Column, text: Any) -> Column:
+    """What is no key, as entries that begin with @, closed by an empty one."""
+    from pyspark.sql import functions as F
+
+    parts = [F.concat(F.lit("@component" + BETWEEN), F.coalesce(component, F.lit("")))]
+    if "family" in columns:
+        parts.append(F.when(text("family").isNotNull(), F.concat(F.lit("@family" + BETWEEN), text("family"))))
+    for name, fact in _FACTS.items():
+        if name in columns:
+            entry = F.concat(F.lit(f"@fact:{fact}{BETWEEN}"), text(name))
+            parts.append(F.when(text(name).isNotNull(), entry))
+    dev = F.lit(False)
+    if "file" in columns:
+        dev = F.coalesce(text("file").rlike(_DEV_WORD), dev)
+    if "profile" in columns:
+        dev = F.coalesce(text("profile") == "dev", dev)
+    if "file" in columns or "profile" in columns:
+        parts.append(F.when(dev, F.lit("@dev" + BETWEEN + "1")))
+    return F.concat(F.concat_ws(ENTRY, *parts), F.lit(ENTRY + ENTRY))
+
+
+def _canon(entries: Column, about: Column, kept_apart: list[str]) -> Column:
+    from pyspark.sql import functions as F
+
+    def one(entry: Column) -> Column:
+        key, value = entry["key"], entry["value"]
+        chosen = F.when(key.isin(plain_keys()), value)
+        for kind, shape in SHAPES.items():
+            named = [name for name in kept_apart if NAMES[name] == kind]
+            if named:
+                chosen = chosen.when(key.isin(named) & value.rlike(f"^(?:{shape})$"), F.lit(NAMED))
+        secret_key, not_secret, secret_value = SECRET_PATTERNS
+        hidden = key.isin(secret_keys()) | (key.rlike(f"(?i){secret_key}") & ~key.rlike(f"(?i){not_secret}"))
+        hidden = (hidden & (value != "")) | value.rlike(f"(?i){secret_value}")
+        chosen = chosen.when(hidden, F.lit(HIDDEN)).otherwise(value)
+        return F.concat(key, F.lit(BETWEEN), F.coalesce(chosen, F.lit(ABSENT)))
+
+    return F.concat(about, F.array_join(F.sort_array(F.transform(entries, one)), ENTRY))
+
+
+def _reason(component: Column, given: Column, entries: Column, corrupt: Column) -> Column:
+    from pyspark.sql import functions as F
+
+    return (
+        F.when(corrupt.isNotNull(), F.lit("the record cannot be parsed"))
+        .when(given.isNull(), F.lit("no component"))
+        .when(
+            ~component.isin(*_COMPONENTS),
+            F.concat(F.lit("no component is called "), F.substring(given, 1, 80)),
+        )
+        .when(entries.isNull(), F.lit("the config is missing, or is no JSON object"))
+        .when(F.size(entries) == 0, F.lit("the config is empty"))
+    )
+
+
+@cache
+def plain_keys() -> list[str]:
+    """Keys whose values can be no secret and no name, in any release: numbers, booleans, words of a list."""
+    plain: dict[str, bool] = {}
+    for release in RELEASES:
+        for component in COMPONENTS:
+            for name, key in keys(component, release).items():
+                safe = key.type in ("boolean", "int", "short", "long", "double") or bool(key.valid)
+                plain[name] = plain.get(name, True) and safe
+    return sorted(name for name, safe in plain.items() if safe and name not in NAMES)
+
+
+@cache
+def secret_keys() -> list[str]:
+    names = {name for release in RELEASES for component in COMPONENTS for name in keys(component, release)}
+    return sorted(name for name in names if is_secret_key(name))

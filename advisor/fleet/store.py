@@ -1,0 +1,90 @@
+"""Where a run keeps its tables, and how a run that is cut short leaves the last good one alone.
+
+OUT/current             the name of the last whole run
+OUT/runs/NAME/TABLE/    its tables, parquet (see tables.py), and summary.json, report.html
+OUT/unfinished/         steps of a run under way; `--resume` takes up those that are whole
+OUT/verdicts/           what the simulator answered, by question and SIM_VERSION, for all runs to come
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ..verdicts import SIM_DIGEST, SIM_VERSION
+from .places import place
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+UNFINISHED, RUNS, CURRENT, VERDICTS = "unfinished", "runs", "current", "verdicts"
+SIMULATOR = f"{SIM_VERSION}-{SIM_DIGEST[:12]}"
+# Trends need a few points; the rest of an old run is dropped.
+RUNS_KEPT = 30
+
+
+class Store:
+    def __init__(self, spark: SparkSession, out: str) -> None:
+        self.spark, self.place = spark, place(spark, out)
+
+    def begin(self, asked: dict[str, Any], resume: bool) -> bool:
+        """Whether steps of an earlier try are taken up: only if it was asked the same."""
+        text = json.dumps(asked, sort_keys=True, default=str)
+        same = self.place.read(f"{UNFINISHED}/asked.json") == text
+        if resume and same:
+            return True
+        self.place.delete(UNFINISHED)
+        self.place.write(f"{UNFINISHED}/asked.json", text)
+        return False
+
+    def step(self, name: str, make: Callable[[], DataFrame], **options: Any) -> DataFrame:
+        """The table of a step, made unless a try before this one finished it."""
+        path = f"{UNFINISHED}/{name}"
+        if not self.place.exists(f"{path}/_SUCCESS"):
+            make().write.mode("overwrite").options(**options).parquet(self.place.of(path))
+        return self.spark.read.parquet(self.place.of(path))
+
+    def finish(self, name: str, tables: tuple[str, ...]) -> str:
+        """The tables become the run `name` and the current one, in one rename each."""
+        for step in self.place.names(UNFINISHED):
+            if step not in (*tables, "summary.json", "report.html"):
+                self.place.delete(f"{UNFINISHED}/{step}")
+        self.place.delete(f"{RUNS}/{name}")
+        self.place.move(UNFINISHED, f"{RUNS}/{name}")
+        self.place.write(CURRENT, name + "\n")
+        for old in self.place.names(RUNS)[:-RUNS_KEPT]:
+            self.place.delete(f"{RUNS}/{old}")
+        return self.place.of(f"{RUNS}/{name}")
+
+    def next_name(self) -> str:
+        numbers = [int(name) for name in self.place.names(RUNS) if name.isdigit()]
+        return f"{max(numbers, default=0) + 1:06}"
+
+    def summaries(self) -> list[dict[str, Any]]:
+        """Of the earlier runs, the oldest first."""
+        found = []
+        for name in self.place.names(RUNS):
+            text = self.place.read(f"{RUNS}/{name}/summary.json")
+            if text is not None:
+                found.append({"run": name, **json.loads(text)})
+        return found
+
+    # What the simulator answered.
+
+    def verdicts(self) -> dict[str, str]:
+        found: dict[str, str] = {}
+        for name in self.place.names(VERDICTS):
+            text = self.place.read(f"{VERDICTS}/{name}") if name.startswith(SIMULATOR) else None
+            for line in (text or "").splitlines():
+                mark, _, payload = line.partition("\t")
+                found[mark] = payload
+        return found
+
+    def keep_verdicts(self, new: dict[str, str], run: str) -> None:
+        if new:
+            lines = "".join(f"{mark}\t{payload}\n" for mark, payload in sorted(new.items()))
+            self.place.write(f"{VERDICTS}/{SIMULATOR}-{run}.tsv", lines)
+        for name in self.place.names(VERDICTS):
+            if not name.startswith(SIMULATOR):
+                self.place.delete(f"{VERDICTS}/{name}")

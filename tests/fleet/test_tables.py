@@ -1,0 +1,164 @@
+"""A table of configurations on a real Spark, in this process: local[2]."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import pytest
+
+from advisor.fleet import audit_fleet
+from advisor.fleet.tables import SCHEMAS
+from advisor.model import UsageError
+
+from .conftest import told
+
+
+def truth(sample):
+    with sample.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_rows_in_are_audited_or_in_quarantine(spark, audited, sample):
+    rows = truth(sample)
+    broken = [row for row in rows if row["truth"] == "quarantine"]
+    assert audited.summary["rows"] == {
+        "in": len(rows),
+        "audited": len(rows) - len(broken),
+        "quarantined": len(broken),
+    }
+    kept = spark.read.parquet(f"{audited.folder}/quarantine").collect()
+    assert sorted(row["row_id"] for row in kept) == sorted(row["id"] for row in broken)
+    assert all(row["reason"] for row in kept)
+
+
+def test_every_fault_is_found_and_nothing_else_is(spark, audited, sample):
+    """The generator knows what is wrong with each service; what it made sane has no finding above a note."""
+    services: dict[str, set[str]] = {}
+    for row in truth(sample):
+        if row["truth"] != "quarantine" and row["component"] != "broker":
+            services.setdefault(row["topic"], set()).update(row["truth"].split())
+    found: dict[str, set[str]] = {topic: set() for topic in services}
+    for row in spark.read.parquet(f"{audited.folder}/findings").where("severity != 'note'").collect():
+        found[row["topic"]].add(row["code"])
+    assert any(services.values())
+    assert found == services
+
+
+def test_tables_have_the_documented_columns(spark, audited):
+    for table, columns in SCHEMAS.items():
+        assert sorted(spark.read.parquet(f"{audited.folder}/{table}").columns) == sorted(columns), table
+
+
+def test_each_deployment_has_a_behaviour_and_each_behaviour_a_verdict(spark, audited):
+    deployments = spark.read.parquet(f"{audited.folder}/deployments")
+    behaviours = spark.read.parquet(f"{audited.folder}/behaviours")
+    guarantees = spark.read.parquet(f"{audited.folder}/guarantees")
+    assert deployments.join(behaviours, "behaviour", "left_anti").count() == 0
+    assert behaviours.agg({"deployments": "sum"}).collect()[0][0] == deployments.count()
+    assert {row["verdict"] for row in guarantees.select("verdict").distinct().collect()} <= {
+        "holds",
+        "broken",
+        "unknown",
+    }
+    assert guarantees.where("name = 'acked-records-survive'").count() > 0
+
+
+def test_findings_name_the_row_and_no_mark_is_left(spark, audited):
+    rows = spark.read.parquet(f"{audited.folder}/findings").where("code = 'KA101'").collect()
+    assert rows
+    for row in rows:
+        assert row["message"].startswith(f"{row['client']} -> {row['topic']} -> {row['cluster']}: ")
+    text = json.dumps(audited.summary, ensure_ascii=False)
+    assert "\ue000" not in text
+
+
+@pytest.mark.parametrize("partitions", [1, 8])
+def test_partitions_make_no_difference(spark, audited, sample, tmp_path, partitions):
+    other = audit_fleet(spark, str(sample), str(tmp_path / "out"), now="2027-01-01", partitions=partitions)
+    assert told(spark, other.folder) == told(spark, audited.folder)
+    assert {**other.summary, "trend": None} == {**audited.summary, "trend": None}
+
+
+def test_drift_shows_the_outlier_first(spark, tmp_path):
+    rows = [
+        ("producer", "one", f"s{n}", "team", {"acks": "all", "linger.ms": "5" if n else "500"})
+        for n in range(9)
+    ]
+    frame = spark.createDataFrame(
+        rows, "component string, cluster string, client string, owner string, config map<string,string>"
+    )
+    result = audit_fleet(spark, frame, str(tmp_path / "out"))
+    first = spark.read.parquet(f"{result.folder}/drift").collect()[0]
+    assert (first["key"], first["usual"], first["value"], first["configs"], first["of"]) == (
+        "linger.ms",
+        "5",
+        "500",
+        1,
+        9,
+    )
+
+
+def test_a_secret_is_in_no_table(spark, tmp_path):
+    secret = "hunter2-and-more"
+    config = {
+        "acks": "1",
+        "sasl.jaas.config": f'org.x.Module required username="u" password="{secret}";',
+        "ssl.keystore.password": secret,
+        "x.url": f"https://user:{secret}@host/",
+    }
+    frame = spark.createDataFrame([("producer", config)], "component string, config map<string,string>")
+    result = audit_fleet(spark, frame, str(tmp_path / "out"))
+    assert {row[0] for row in told(spark, result.folder)} >= {"KA101"}
+    for path in (tmp_path / "out").rglob("*"):
+        if path.is_file():
+            assert secret.encode() not in path.read_bytes(), path
+    held = spark.read.parquet(f"{result.folder}/behaviours").collect()
+    assert secret not in str(held)
+
+
+class Cut(Exception):
+    pass
+
+
+def test_a_run_cut_short_leaves_the_last_good_one_and_is_taken_up(spark, sample, tmp_path):
+    from advisor.fleet.options import FleetOptions
+    from advisor.fleet.run import audit_fleet as run
+
+    out = tmp_path / "out"
+    options = FleetOptions(now="2027-01-01", select=("KA1",))
+    first = run(spark, str(sample), str(out), options)
+    assert (out / "current").read_text().split() == ["000001"]
+
+    def cut(text):
+        if text == "joining the answers back":
+            raise Cut
+
+    with pytest.raises(Cut):
+        run(spark, str(sample), str(out), options, cut)
+    assert (out / "current").read_text().split() == ["000001"]
+    assert told(spark, first.folder)
+    done = {path.name: path.stat().st_mtime_ns for path in (out / "unfinished").glob("*/_SUCCESS")}
+    assert done
+    # A verdict that an earlier run kept is not searched again.
+    kept = spark.read.parquet(str(out / "unfinished/judged"))
+    assert kept.where("kind = 'verdict'").count() == 0
+    steps = []
+    second = run(spark, str(sample), str(out), options._replace(resume=True), steps.append)
+    assert "taking up the run that was cut short" in steps
+    assert (out / "current").read_text().split() == ["000002"]
+    assert told(spark, second.folder) == told(spark, first.folder)
+    assert [point["run"] for point in second.summary["trend"]] == ["000001", "000002"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ("kind_of string, config map<string,string>", "no column that says what each row is"),
+        ("component string, note string", "neither config nor key and value"),
+    ],
+)
+def test_a_table_of_another_shape_is_told(spark, tmp_path, columns, said):
+    frame = spark.createDataFrame([], columns)
+    with pytest.raises(UsageError, match=said):
+        audit_fleet(spark, frame, str(tmp_path / "out"))
