@@ -92,7 +92,7 @@ def _of_version(frame: DataFrame, name: str, read: Set[str]) -> DataFrame:
     spoke = F.transform(
         F.filter(in_force, lambda found: found["source"] == "broker"), lambda found: found["source_key"]
     )
-    wanted = F.array(*(F.lit(key) for key in sorted(read)))
+    wanted = F.split(F.lit(ENTRY.join(sorted(read))), ENTRY)
     kept = F.array_union(wanted, spoke)
     sections = F.flatten(
         F.array(

@@ -70,7 +70,9 @@ def audit_root(judge: Judge, files: list[Row]) -> Iterator[Row]:
         )
     for name in sorted(contents.keys() - {record.file for record in records} - {PROJECT_FILE}):
         yield _row("ignored", prefix + name, {"file": prefix + name})
-    yield from _told(judge, prefix, linked, asked, lambda file: owners.of(prefix + file))
+    # A root's own CODEOWNERS names files from the root, what the command line gives from the source.
+    base = prefix if judge.job.owners is not None else ""
+    yield from _told(judge, prefix, linked, asked, lambda file: owners.of(base + file))
     yield from judge.new_verdicts()
 
 

@@ -22,7 +22,7 @@ from typing import Any
 # What is wrong with a row: the settings that make it so and the rule that must say so.
 FAULTS: dict[str, list[tuple[dict[str, str], list[str]]]] = {
     "producer": [
-        ({"acks": "1", "enable.idempotence": "false"}, ["KA101"]),
+        ({"acks": "1", "enable.idempotence": "false"}, ["KA101", "KA301", "KA302"]),
         ({"acks": "0", "enable.idempotence": "false"}, ["KA101"]),
         ({"acks": "1"}, ["KA010"]),
         ({"acks": "2"}, ["KA006"]),
@@ -62,10 +62,10 @@ SANE: dict[str, dict[str, list[str]]] = {
     },
     "consumer": {
         "enable.auto.commit": ["false"],
-        "max.poll.records": ["100", "500"],
+        "max.poll.records": ["50", "100", "250", "500"],
         "max.poll.interval.ms": ["300000"],
         "session.timeout.ms": ["45000"],
-        "auto.offset.reset": ["earliest", "latest"],
+        "auto.offset.reset": ["earliest"],
     },
     "broker": {
         "unclean.leader.election.enable": ["false"],

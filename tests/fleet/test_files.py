@@ -22,7 +22,7 @@ def places(report):
 def test_the_same_findings_as_audit(spark, advisor, samples, tmp_path):
     """Every sample, a folder of services made by the generator, and a file that cannot be read."""
     generate.write_files(samples / "made", 6, 40)
-    (samples / "quickstart/CODEOWNERS").write_text("*.properties @payments\n")
+    (samples / "quickstart/CODEOWNERS").write_text("* @payments\n")
     (samples / "broken.yml").write_text("spring:\n  kafka: {a: [\n")
     report = json.loads(advisor("audit", "--format", "json", samples).stdout)
     result = audit_fleet(spark, str(samples), str(tmp_path / "out"))

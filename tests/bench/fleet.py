@@ -1,0 +1,163 @@
+"""A fleet of a million configurations: the whole audit against a bare grouping of the same parquet, and
+against a row-at-a-time Python function that runs the same rules.
+
+CPU of the driver, the JVM and the Python workers together, everything warm, taken in turns in one session.
+The audit is run from nothing each time: no verdict and no step of an earlier run is used. `FLEET_ROWS` sets
+another size, `FLEET_ROUNDS` another number of rounds.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import statistics
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from .measure import ROOT
+
+ROWS = int(os.environ.get("FLEET_ROWS", "1000000"))
+ROUNDS = int(os.environ.get("FLEET_ROUNDS", "5"))
+KEYS, BEHAVIOURS = 40, 500
+GOAL = 1.3
+_TICK = os.sysconf("SC_CLK_TCK")
+
+
+def family_cpu(root: int) -> float:
+    """CPU seconds of a process and all below it, those that ended and were waited for included."""
+    children: dict[int, list[int]] = {}
+    times: dict[int, float] = {}
+    for entry in os.scandir("/proc"):
+        if entry.name.isdigit():
+            try:
+                fields = Path(entry.path, "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            children.setdefault(int(fields[1]), []).append(int(entry.name))
+            times[int(entry.name)] = sum(map(int, fields[11:15])) / _TICK
+    waiting, total = [root], 0.0
+    while waiting:
+        one = waiting.pop()
+        total += times.get(one, 0.0)
+        waiting += children.get(one, [])
+    return total
+
+
+def cpu(work: Callable[[], object]) -> float:
+    before = family_cpu(os.getpid())
+    work()
+    return family_cpu(os.getpid()) - before
+
+
+def peak_megabytes() -> int:
+    """The largest resident size that the JVM ever had."""
+    most = 0
+    for entry in os.scandir("/proc"):
+        try:
+            text = Path(entry.path, "status").read_text() if entry.name.isdigit() else ""
+        except OSError:
+            continue
+        if f"PPid:\t{os.getpid()}\n" in text and "\njava" in "\n" + text.partition("Name:\t")[2]:
+            most = max(most, int(text.partition("VmHWM:")[2].split()[0]) // 1024)
+    return most
+
+
+def made(folder: Path, rows: int) -> str:
+    sys.path.insert(0, str(ROOT / "samples/fleet"))
+    import generate
+
+    out = folder / f"fleet-{rows}.parquet"
+    generate.write_table(out, generate.rows(rows, KEYS, BEHAVIOURS))
+    return str(out)
+
+
+def bare(spark: Any, source: str) -> int:
+    from pyspark.sql import functions as F
+
+    grouped = spark.read.parquet(source).groupBy(F.xxhash64(F.array_sort(F.map_entries("config"))))
+    return int(grouped.count().count())
+
+
+def audit(spark: Any, source: str, out: Path, link: bool = True) -> dict[str, Any]:
+    from advisor.fleet import audit_fleet
+
+    shutil.rmtree(out, ignore_errors=True)
+    return audit_fleet(spark, source, str(out), link=link).summary
+
+
+def row_at_a_time(spark: Any, source: str, rows: int) -> None:
+    """The same rules asked of each row by itself, in a plain Python function."""
+    from pyspark.sql import functions as F
+
+    def judge(component: str, config: dict[str, str]) -> str:
+        from advisor.fleet.canonical import Canonical
+        from advisor.fleet.worker import SECTION, Job, job_text, judge_deployment, judge_document, judge_of
+
+        job = Job(None, None, (), (), (), (), "", True, {})
+        asked = judge_of(job_text(job))
+        text = Canonical({"component": component}, tuple(sorted(config.items()))).text()
+        slot = component if component in ("producer", "topic") else f"{component}0"
+        both = judge_document(asked, text), judge_deployment(asked, f"{slot}={text}")
+        assert SECTION not in text
+        return json.dumps([len(said["findings"]) for said in both])
+
+    asked = F.udf(judge, "string")
+    part = spark.read.parquet(source).limit(rows).repartition(2)
+    part.select(asked("component", "config").alias("said")).groupBy("said").count().collect()
+
+
+def run() -> dict[str, Any]:
+    from advisor.fleet.session import open_session
+
+    with tempfile.TemporaryDirectory(prefix="kafka-advisor-bench-") as name:
+        folder = Path(name)
+        source, quarter = made(folder, ROWS), made(folder, ROWS // 4)
+        spark = open_session("local[2]", None, {})
+        try:
+            works: dict[str, Callable[[], object]] = {
+                "bare": lambda: bare(spark, source),
+                "audit": lambda: audit(spark, source, folder / "out"),
+                "audit_no_link": lambda: audit(spark, source, folder / "out", link=False),
+            }
+            taken: dict[str, list[float]] = {name: [] for name in works}
+            for work in works.values():
+                work()
+            for _ in range(ROUNDS):
+                for name, work in works.items():
+                    taken[name].append(cpu(work))
+            part = ROWS // 20
+            udf = cpu(lambda: row_at_a_time(spark, source, part)) * 20
+            small = cpu(lambda: audit(spark, quarter, folder / "out"))
+            summary = audit(spark, source, folder / "out")
+            peak = peak_megabytes()
+        finally:
+            spark.stop()
+    medians = {name: statistics.median(times) for name, times in taken.items()}
+    return {
+        "name": "fleet",
+        "ratio": round(medians["audit"] / medians["bare"], 2),
+        "goal": f"whole audit at most {GOAL}x a bare groupBy of the same parquet",
+        "others": {
+            "without the link join (goal: at most 1.3)": round(medians["audit_no_link"] / medians["bare"], 2),
+            "row-at-a-time Python function / audit (goal: at least 10; from 1/20 of the rows)": round(
+                udf / medians["audit"], 1
+            ),
+            "cost of a row at full size / at a quarter (goal: at most 1)": round(
+                medians["audit"] / small / 4, 2
+            ),
+            "peak resident MB of the JVM": peak,
+        },
+        "raw": {
+            "rows": ROWS,
+            "keys": KEYS,
+            "behaviours": summary["behaviours"],
+            "deployments": summary["deployments"],
+            "rounds": ROUNDS,
+            "cpu_seconds": {name: [round(t, 1) for t in times] for name, times in taken.items()},
+            "row_at_a_time_cpu_seconds_extrapolated": round(udf, 1),
+        },
+    }
