@@ -47,6 +47,22 @@ COMPUTED: Mapping[str, tuple[str, str]] = {
         "a full batch of the producer is taken by the topic",
         "full batches are refused by the topic, and their records fail or go out again and again",
     ),
+    "cluster-steady": (
+        "healthy brokers stay registered, and followers that keep up stay in sync",
+        "a healthy broker is fenced, or a follower leaves the in-sync replicas, with nothing wrong",
+    ),
+    "records-delivered": (
+        "a record that was handed to the producer is stored, whatever outage it was to outlast",
+        "records expire, or are refused, in an outage that the cluster itself survives",
+    ),
+    "requests-outlast-replication": (
+        "a request is not sent again while its records are being copied",
+        "a producer gives up too early and stores its records twice",
+    ),
+    "successor-left": (
+        "a short disturbance leaves an in-sync replica that can follow the leader",
+        "the leader dies as the only in-sync replica, and nobody can lead",
+    ),
     "every-record-processed": (
         "no committed offset and no reset passes over a record that nobody processed",
         "a record is passed over and never processed",

@@ -321,7 +321,7 @@ def _filled(case: Case, load: outage.Load) -> Iterator[Judgement]:
     asked = [(fence + SLACK_MS, "crash", load)]
     if case.longest_outage is not None:
         asked.append((case.longest_outage + SLACK_MS, "silence", outage.load_of(case.look, "all")))
-    refusing = case.context.params.get("ask") == "buffer"
+    blocking: Judgement | None = None
     for most, kind, load_then in sorted(asked, reverse=True):
         lasts_ms = outage.lasts(setup.client, load_then)
         if lasts_ms >= most:
@@ -330,14 +330,20 @@ def _filled(case: Case, load: outage.Load) -> Iterator[Judgement]:
         if kind == "silence":
             played, steps = outage.silence(setup, (case.longest_outage or 0) * MILLISECOND)
         figures = outage.play(played, steps, load_then, case.context.remember)
-        broken = figures.refused[1] > 0
-        if not refusing:
-            broken = not broken and figures.blocked[1] >= BLOCKED_LONG_MS
-        if broken:
+        refused = figures.refused[1] > 0
+        if refused or (blocking is None and figures.blocked[1] >= BLOCKED_LONG_MS):
             trace = outage.told(played, steps, load_then, case.context.remember)
-            yield _refused(case, kind, lasts_ms, most, load_then, trace, figures)
-            return
-    yield Judgement("holds", bounds=f"outages of up to {max(asked)[0] / 1000:g} s at the stated rate")
+            found = _refused(case, kind, lasts_ms, most, load_then, trace, figures)
+            if refused:
+                # What refuses blocks as well: one of the two rules tells it.
+                refusing = case.context.params.get("ask") == "buffer"
+                yield found if refusing else Judgement("holds", bounds="as another rule tells it")
+                return
+            blocking = found
+    if blocking is not None and case.context.params.get("ask") == "blocking":
+        yield blocking
+    else:
+        yield Judgement("holds", bounds=f"outages of up to {max(asked)[0] / 1000:g} s at the stated rate")
 
 
 def _refused(

@@ -12,6 +12,7 @@ import argparse
 import gc
 import os
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..model import UsageError
@@ -25,7 +26,8 @@ EPILOG = """\
 examples:
   kafka-advisor audit .                                       everything under this folder
   kafka-advisor audit --kafka-version 3.9 producer.properties
-  kafka-advisor audit --set topic.min.insync.replicas=1 .     what if
+  kafka-advisor audit --set topic.min.insync.replicas=1 .     with another value
+  kafka-advisor audit --what-if roll --what-if outage=30s .   what a restart and an outage do
   kafka-advisor audit --format json --report text=audit.txt config/
   kafka-advisor audit --select KA01 --ignore silently-rewritten --fail-on warning .
 
@@ -42,6 +44,14 @@ _THRESHOLD = {"never": 9, "error": 3, "warning": 2, "note": 1}
 def configure(parser: argparse.ArgumentParser) -> None:
     add_scope(parser)
     add_output(parser)
+    parser.add_argument(
+        "--what-if",
+        metavar="X",
+        action="append",
+        default=[],
+        help="what roll (a rolling restart), outage=30s (a broker is away) or rack (a rack is lost) does to "
+        "each deployment: how long writes stop, what expires, what is lost, who leads (repeatable)",
+    )
     parser.add_argument(
         "--hook",
         action="store_true",
@@ -75,9 +85,12 @@ def run(args: argparse.Namespace) -> int:
 
     # Short-lived, and full of small values that all stay alive: collecting garbage finds none.
     gc.disable()
+    questions = _what_ifs(args.what_if)
     result = audit(options_of(args), progress())
     outputs = [output_of(item, result) for item in args.report]
     report = build_report(result, args.show_effective)
+    if questions:
+        _answer(questions, result, report, not args.no_cache)
     sys.stdout.write(render(args.format, result, report, args.runs))
     for name, path in outputs:
         write(path, render(name, result, report, args.runs))
@@ -85,6 +98,27 @@ def run(args: argparse.Namespace) -> int:
     for line in (*result.notes, *result.scope.locked, *problems):
         say(line)
     return 2 if problems else exit_code(result, args.fail_on)
+
+
+def _what_ifs(words: Sequence[str]) -> list[Any]:
+    """A word that is no question is told before anything is read."""
+    if not words:
+        return []
+    from ..whatif import parse
+
+    return [parse(word) for word in words]
+
+
+def _answer(questions: Sequence[Any], result: Audit, report: dict[str, Any], cached: bool) -> None:
+    from ..cache import open_cache
+    from ..remembering import Remembered
+    from ..report.build import reported_deployments
+    from ..whatif import answers
+
+    remember = Remembered(open_cache(cached))
+    asked = [deployment for root in result.roots for deployment in reported_deployments(root)]
+    for entry, deployment in zip(report["deployments"], asked, strict=True):
+        entry["what_if"] = answers(deployment, questions, remember)
 
 
 def output_of(item: str, result: Audit) -> tuple[str, str]:

@@ -49,12 +49,20 @@ def _joined(report: Mapping[str, Any]) -> Iterator[str]:
     for deployment in deployments:
         lines = [*_headline(deployment)]
         lines += _open(deployment) if len(deployments) <= DETAILED_MAX else ()
+        lines += _what_if(deployment)
         if deployment["joined_by"]:
             yield plain(f"  {deployment['id']}  ({'; '.join(deployment['joined_by'])})")
         elif lines:
             yield plain(f"  {deployment['id']}")
         for line in lines:
             yield plain(f"    {line}")
+
+
+def _what_if(deployment: Mapping[str, Any]) -> Iterator[str]:
+    for one in deployment.get("what_if", ()):
+        yield f"what if {one['question']}: {one['answer']}"
+        if one.get("assumptions"):
+            yield f"  assumed: {'; '.join(one['assumptions'])}"
 
 
 def _headline(deployment: Mapping[str, Any]) -> Iterator[str]:
