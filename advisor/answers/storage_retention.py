@@ -6,10 +6,14 @@ takes to fill comes on top of retention.ms, and the bytes of a segment on top of
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..context import Context, Hit, Judgement
 from .storage_reading import LONG_MAX, Reading, life_story, nice_bytes, nice_ms, traffic_bounds
+
+if TYPE_CHECKING:
+    from ..sim.log import Schedule
+    from ..sim.log_workload import Flow, Steady
 
 _HOUR = 3_600_000
 _YEAR = 365 * 24 * _HOUR
@@ -35,13 +39,13 @@ def age(reading: Reading, context: Context) -> Judgement | None:
     if reading.missing_traffic:
         return _age_without_traffic(reading, retention)
     from ..sim.amounts import duration
-    from ..sim.amounts import size as size_text
     from ..sim.log_workload import steady
 
     config, flow, schedule = reading.config(), reading.flow(), reading.schedule()
     assert flow is not None
     told = steady(config, flow, schedule)
     assert told.stays_max_ms is not None
+    bounds = traffic_bounds(reading)
     limit = int(retention * times) + schedule.check_interval_ms
     if told.stays_max_ms <= limit:
         if reading.partitions is None and _slower(reading, limit):
@@ -50,43 +54,48 @@ def age(reading: Reading, context: Context) -> Judgement | None:
                 depends_on=("topic.partitions",),
                 reason="how long a record stays depends on how many partitions share the traffic",
             )
-        return Judgement("holds", bounds=traffic_bounds(reading))
-    deciding = "segment.bytes" if told.segment.reason == "size" else "segment.ms"
-    unseen = reading.unseen("retention.ms", deciding)
-    kept = f"up to {duration(told.stays_max_ms)} instead of {duration(retention)}"
+        return Judgement("holds", bounds=bounds)
+    unseen = reading.unseen("retention.ms", _deciding(told))
     if unseen:
-        return Judgement(
-            "unknown",
-            depends_on=unseen,
-            reason=f"with Kafka's defaults for {', '.join(unseen)} a record stays {kept}",
-            bounds=traffic_bounds(reading),
-        )
-    at = reading.place("retention.ms", "segment.ms", "segment.bytes")
+        if not any(reading.written(key) for key in _AGE_KEYS):
+            return None  # nobody has said anything that could be held against the traffic
+        kept = f"up to {duration(told.stays_max_ms)} instead of {duration(retention)}"
+        reason = f"with Kafka's defaults for {', '.join(unseen)} a record stays {kept}"
+        return Judgement("unknown", depends_on=unseen, reason=reason, bounds=bounds)
+    hit = _age_hit(reading, retention, told, flow, schedule)
+    return Judgement("broken", hit, life_story(context, config, flow, schedule), bounds=bounds)
+
+
+def _deciding(told: Steady) -> str:
+    return "segment.bytes" if told.segment.reason == "size" else "segment.ms"
+
+
+def _age_hit(reading: Reading, retention: int, told: Steady, flow: Flow, schedule: Schedule) -> Hit:
+    from ..sim.amounts import duration
+    from ..sim.amounts import size as size_text
+
+    at = reading.place(*_AGE_KEYS)
+    segment, stays = told.segment, told.stays_max_ms or 0
     spare = nice_ms(retention // 4)
     edits = [reading.edit("segment.ms", spare)]
-    if told.segment.reason == "size":
-        edits.append(
-            reading.edit("segment.bytes", nice_bytes(flow.batch_bytes * spare * 1000 // flow.gap_us))
-        )
-    segments = told.segments_max or 0
-    hit = Hit(
+    if segment.reason == "size":
+        smaller = nice_bytes(flow.batch_bytes * spare * 1000 // flow.gap_us)
+        edits.append(reading.edit("segment.bytes", smaller))
+    fill = f"{duration(segment.span_us // 1000)} to fill ({size_text(segment.bytes)})"
+    return Hit(
         at,
-        ("retention.ms", deciding),
+        ("retention.ms", _deciding(told)),
         {
             "subject": reading.deployment.topic.name if reading.deployment.topic else reading.subject(),
-            "stays": duration(told.stays_max_ms),
+            "stays": duration(stays),
             "retention": duration(retention),
-            "segment": duration(told.segment.period_us // 1000),
+            "segment": duration(segment.period_us // 1000),
         },
         reading.shown(_AGE_KEYS),
         numbers=(
-            ("a record stays", f"{duration(told.stays_min_ms or 0)} to {duration(told.stays_max_ms)}"),
-            (
-                "a segment takes",
-                f"{duration(told.segment.span_us // 1000)} to fill ({size_text(told.segment.bytes)}), "
-                f"closed by {told.segment.reason}",
-            ),
-            ("kept per partition", f"{size_text(told.bytes_max or 0)} in {segments} segments"),
+            ("a record stays", f"{duration(told.stays_min_ms or 0)} to {duration(stays)}"),
+            ("a segment takes", f"{fill}, closed by {segment.reason}"),
+            ("kept per partition", f"{size_text(told.bytes_max or 0)} in {told.segments_max} segments"),
             ("files per partition", str(told.files_max)),
             ("checked every", duration(schedule.check_interval_ms)),
             *reading.assumptions(),
@@ -95,9 +104,6 @@ def age(reading: Reading, context: Context) -> Judgement | None:
         severity=None if any(reading.written(key) for key in _AGE_KEYS) else "note",
         edits=tuple(edits),
         advice=(_BY_HAND,) if retention < 5 * schedule.check_interval_ms else (),
-    )
-    return Judgement(
-        "broken", hit, life_story(context, config, flow, schedule), bounds=traffic_bounds(reading)
     )
 
 
