@@ -48,9 +48,7 @@ class Member(NamedTuple):
 
     strategies: tuple[str, ...] = ("range",)
     instance: str = ""  # group.instance.id; "": a dynamic member
-    joined: bool = False  # its join is parked
     owned: tuple[int, ...] = ()  # what it said it owns, with its last join
-    owned_generation: int = NO_GENERATION
     assigned: tuple[int, ...] = ()
 
 
@@ -61,6 +59,8 @@ class Group(NamedTuple):
     leader: int = NOBODY
     roster: tuple[Member | None, ...] = ()  # by member number; None: dropped, its number is not used again
     fenced: tuple[int, ...] = ()  # members whose instance id another one took
+    joined: frozenset[int] = frozenset()  # members whose join is parked
+    size: int = 0  # how many members there are: counted, because every join asks
 
 
 def members(group: Group) -> list[int]:
@@ -80,21 +80,38 @@ def member(group: Group, number: int) -> Member:
 
 def everybody_joined(group: Group) -> bool:
     """May the join phase end without waiting for anybody?"""
-    return all(entry is None or entry.joined for entry in group.roster)
+    return len(group.joined) == group.size
 
 
 def join(group: Group, number: int, request: Member) -> tuple[Group, str]:
     """A JoinGroup request. `request.owned` is what the member says it owns (eager members own nothing)."""
     if number in group.fenced:
         return group, FENCED_INSTANCE
-    if not _in_common(group, request.strategies, number, request.instance):
+    known = group.roster[number] if knows(group, number) else None
+    same = known is not None and known.strategies == request.strategies
+    if not same and not _in_common(group, request.strategies, number, request.instance):
         return group, INCONSISTENT
     holder = holding(group, request.instance)
     if holder not in (NOBODY, number):
         return _take_over(group, holder, number, request)
-    known = group.roster[number] if knows(group, number) else None
-    entry = request._replace(joined=True, assigned=known.assigned if known else ())
-    return prepare(_with(group, number, entry)), PARKED
+    entry = request._replace(assigned=known.assigned if known else ())
+    return prepare(_parked(_with(group, number, entry), number)), PARKED
+
+
+def rejoin(group: Group, owned: Mapping[int, tuple[int, ...]]) -> Group:
+    """Many dynamic members at once, known, with the strategies they have: as so many calls of join."""
+    roster = list(group.roster)
+    for number, mine in owned.items():
+        entry = roster[number]
+        if entry is None:
+            raise KeyError(number)
+        if entry.owned != mine:
+            roster[number] = entry._replace(owned=mine)
+    return prepare(group._replace(roster=tuple(roster), joined=group.joined.union(owned)))
+
+
+def _parked(group: Group, number: int) -> Group:
+    return group._replace(joined=group.joined | {number})
 
 
 def holding(group: Group, instance: str) -> int:
@@ -110,14 +127,13 @@ def _take_over(group: Group, holder: int, number: int, request: Member) -> tuple
     """A static member under a new member id: the old one is fenced. In a stable group whose vote would come
     out the same nothing is rebalanced (updateStaticMemberThenRebalanceOrCompleteJoin)."""
     old = member(group, holder)
-    entry = request._replace(joined=False, assigned=old.assigned)
-    group = _with(_with(group, holder, None), number, entry)
+    group = _with(_with(group, holder, None), number, request._replace(assigned=old.assigned))
     group = group._replace(
         fenced=(*group.fenced, holder), leader=number if group.leader == holder else group.leader
     )
     if group.phase == STABLE and vote(group) == group.strategy:
         return group, RETURNED
-    return prepare(_with(group, number, entry._replace(joined=True))), PARKED
+    return prepare(_parked(group, number)), PARKED
 
 
 def prepare(group: Group) -> Group:
@@ -130,12 +146,14 @@ def prepare(group: Group) -> Group:
 def complete(group: Group) -> Group:
     """The join phase ends: who has not joined is dropped (static members are not), a new generation begins,
     the strategy is voted and the leader is the first that is there."""
-    roster = tuple(
-        None if entry is None or not (entry.joined or entry.instance) else entry._replace(joined=False)
-        for entry in group.roster
-    )
-    group = group._replace(roster=roster)
-    here = members(group)
+    roster = group.roster
+    if not everybody_joined(group):
+        roster = tuple(
+            entry if entry is None or entry.instance or number in group.joined else None
+            for number, entry in enumerate(roster)
+        )
+    here = [number for number, entry in enumerate(roster) if entry is not None]
+    group = group._replace(roster=roster, joined=frozenset(), size=len(here))
     if not here:
         return group._replace(phase=EMPTY, generation=group.generation + 1, leader=NOBODY, strategy="")
     leader = group.leader if group.leader in here else here[0]
@@ -155,7 +173,8 @@ def sync(
         return group, REBALANCING
     if group.phase == COMPLETING and number == group.leader and plan is not None:
         roster = tuple(
-            entry and entry._replace(assigned=plan.get(other, ())) for other, entry in enumerate(group.roster)
+            None if entry is None else Member(entry[0], entry[1], entry[2], plan.get(other, ()))
+            for other, entry in enumerate(group.roster)
         )
         return group._replace(phase=STABLE, roster=roster), OK
     return group, OK if group.phase == STABLE else PARKED
@@ -206,6 +225,9 @@ def vote(group: Group) -> str:
     """Every member votes for the first of its strategies that all support; the most votes win, and of equals
     the one that was voted for first (ClassicGroup.selectProtocol)."""
     entries = [entry for entry in group.roster if entry is not None]
+    first = entries[0].strategies
+    if all(entry.strategies is first for entry in entries):
+        return first[0]
     common = [
         strategy
         for strategy in entries[0].strategies
@@ -231,4 +253,6 @@ def _with(group: Group, number: int, entry: Member | None) -> Group:
     roster = group.roster
     if number >= len(roster):
         roster = (*roster, *(None,) * (number + 1 - len(roster)))
-    return group._replace(roster=(*roster[:number], entry, *roster[number + 1 :]))
+    size = group.size + (entry is not None) - (roster[number] is not None)
+    joined = group.joined - {number} if number in group.joined else group.joined
+    return group._replace(roster=(*roster[:number], entry, *roster[number + 1 :]), joined=joined, size=size)

@@ -1,7 +1,8 @@
-"""The coordinator on the clock: when its answers reach the members, for either protocol.
+"""The coordinator on the clock: when its answers reach the members.
 
-`ClassicSide` and `EpochSide` stand between a `GroupRun` and the rules of group.py and group_epochs.py. Both
-know for each member when its next heartbeat is due and plan it only if it brings news.
+A side stands between a `GroupRun` and the rules: `ClassicSide` here and those of group.py, `EpochSide` in
+group_clocked_epochs.py and those of group_epochs.py. Both know for each member when its next heartbeat is
+due and plan it only if it brings news; members that do the same at the same time are one event.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from . import group as classic
-from . import group_epochs as epochs
 from .assignors import rebalance_protocol
 from .consumer import Consumer
 from .group_phases import BEAT_DRIFT
@@ -89,13 +89,15 @@ def last_beat(node: Node, now: int, interval: int) -> int:
     return node.beat_base + max(0, now - node.beat_base) // interval * interval
 
 
-class _Side:
+class Side:
     """What both protocols have in common: heartbeats and sessions."""
 
     def __init__(self, run: GroupRun) -> None:
         self.run = run
         self.clock = run.clock
         self.trip = run.phase.round_trip
+        # Members that do the same at the same time are one event.
+        self._beating: dict[int, list[Node]] = {}
 
     def seats(self, numbers: list[int], owned: dict[int, tuple[int, ...]]) -> list[Seat]:
         """Members as an assignor sorts them: static ones by their instance, others by a random id."""
@@ -112,10 +114,22 @@ class _Side:
         return [Seat(number, owned.get(number, ())) for _, number in named]
 
     def plan_beat(self, node: Node) -> None:
-        at = next_beat(node, self.clock.now, self.run.setup.heartbeat_ms)
+        now, interval = self.clock.now, self.run.setup.heartbeat_ms + BEAT_DRIFT
+        if node.muted_until > now:
+            at = next_beat(node, now, interval - BEAT_DRIFT)
+        else:
+            at = node.beat_base + ((now - node.beat_base) // interval + 1) * interval
         if node.beat_planned != at:
             node.beat_planned = at
-            self.clock.at(at + self.trip // 2, self._beat, node, at)
+            if at in self._beating:
+                self._beating[at].append(node)
+            else:
+                self._beating[at] = [node]
+                self.clock.at(at + self.trip // 2, self._beats, at)
+
+    def _beats(self, at: int) -> None:
+        for node in self._beating.pop(at):
+            self._beat(node, at)
 
     def _beat(self, node: Node, at: int) -> None:
         if not node.alive or node.out or node.beat_planned != at:
@@ -156,13 +170,14 @@ class _Side:
         self.run.in_poll(node, self.run.rejoin)
 
 
-class ClassicSide(_Side):
+class ClassicSide(Side):
     def __init__(self, run: GroupRun) -> None:
         super().__init__(run)
         self.group = classic.Group()
         self.prepared = 0  # counts the join phases
         self.holds_until = 0  # group.initial.rebalance.delay.ms is not over
         self.came = False  # somebody joined since
+        self._arriving: dict[int, list[Node]] = {}
 
     # -- requests of members -------------------------------------------------------------------------------
 
@@ -173,7 +188,74 @@ class ClassicSide(_Side):
             self.run.give_up(node, node.owned, "revoked")
         node.joining = True
         # Work done inside the listener keeps the join waiting.
-        self.clock.at(max(node.free_at, self.clock.now) + self.trip // 2, self._arrive, node)
+        self._sent([node], max(node.free_at, self.clock.now))
+
+    def _sent(self, nodes: list[Node], at: int) -> None:
+        at += self.trip // 2
+        if at in self._arriving:
+            self._arriving[at] += nodes
+        else:
+            self._arriving[at] = nodes
+            self.clock.at(at, self._arrivals, at)
+
+    def _beats(self, at: int) -> None:
+        """Idle members that are told of a rebalance at one time give up and join: done in one."""
+        run, group, now = self.run, self.group, self.clock.now
+        nodes = self._beating.pop(at)
+        if run.reads or run.setup.listener_ms or group.phase != classic.PREPARING:
+            for node in nodes:
+                self._beat(node, at)
+            return
+        roster, generation, note = group.roster, group.generation, run.note
+        joining = []
+        for node in nodes:
+            plain = node.alive and not (node.out or node.joining or node.keeps or node.instance)
+            if (
+                plain
+                and node.beat_planned == at
+                and node.muted_until <= at
+                and node.free_at <= now
+                and node.generation == generation
+                and roster[node.number] is not None
+            ):
+                node.beat_planned = -1
+                node.beat_base = at
+                node.joining = True
+                joining.append(node)
+                if node.owned:
+                    note(node, "revoked", node.owned)
+                    node.owned = ()
+            else:
+                self._beat(node, at)
+        run.requests += len(joining)
+        if joining:
+            self._sent(joining, now)
+
+    def _arrivals(self, at: int) -> None:
+        nodes = self._arriving.pop(at)
+        group = self.group
+        roster = group.roster
+        old = [
+            node
+            for node in nodes
+            if not node.instance
+            and node.alive
+            and node.joining
+            and node.number < len(roster)
+            and (entry := roster[node.number]) is not None
+            and entry.strategies == node.strategies
+        ]
+        if len(old) > 1:
+            self.run.requests += len(old)
+            self.came = True
+            before = group.phase
+            for node in old:
+                node.beat_base = at
+            self.group = classic.rejoin(group, {node.number: node.owned for node in old})
+            self._prepared(before)
+            nodes = [node for node in nodes if node not in old] if len(old) < len(nodes) else []
+        for node in nodes:
+            self._arrive(node)
 
     def _arrive(self, node: Node) -> None:
         if not node.alive:
@@ -181,9 +263,7 @@ class ClassicSide(_Side):
         self.run.requests += 1
         before = self.group.phase
         node.beat_base = self.clock.now
-        request = classic.Member(
-            node.strategies, node.instance, owned=node.owned, owned_generation=node.generation
-        )
+        request = classic.Member(node.strategies, node.instance, node.owned)
         holder = classic.holding(self.group, node.instance)
         self.group, answer = classic.join(self.group, node.number, request)
         if answer == classic.INCONSISTENT:
@@ -251,10 +331,12 @@ class ClassicSide(_Side):
         if before != classic.PREPARING:
             self.prepared += 1
             self.clock.after(setup.max_poll_interval_ms, self._timeout, self.prepared)
-            for number in classic.members(self.group):
-                node = self.run.by_number[number]
-                if node.alive and not node.joining and not node.out:
-                    self.plan_beat(node)
+            by_number = self.run.by_number
+            for number, entry in enumerate(self.group.roster):
+                if entry is not None:
+                    node = by_number[number]
+                    if node.alive and not node.joining and not node.out:
+                        self.plan_beat(node)
             if before == classic.EMPTY and setup.initial_delay_ms:
                 self.holds_until = self.clock.now + setup.max_poll_interval_ms
                 self.came = False
@@ -282,7 +364,8 @@ class ClassicSide(_Side):
             self._complete()
 
     def _complete(self) -> None:
-        before = classic.members(self.group)
+        # Whoever is not there is dropped, and learns it from its next heartbeat.
+        before = [] if classic.everybody_joined(self.group) else classic.members(self.group)
         self.group = classic.complete(self.group)
         for number in before:
             node = self.run.by_number[number]
@@ -299,17 +382,34 @@ class ClassicSide(_Side):
         if not self.run.by_number[group.leader].alive:
             return
         numbers = classic.members(group)
-        eager = group.strategy != "cooperative-sticky"
-        owned = {
-            n: classic.member(group, n).assigned if eager else classic.member(group, n).owned for n in numbers
-        }
+        # What members had counts for the sticky ones only: they brought it along, or the leader remembers it.
+        owned: dict[int, tuple[int, ...]] = {}
+        if group.strategy == "cooperative-sticky":
+            owned = {number: classic.member(group, number).owned for number in numbers}
+        elif group.strategy == "sticky":
+            owned = {number: classic.member(group, number).assigned for number in numbers}
         wanted = plan(group.strategy, self.seats(numbers, owned), self.run.topics)
         self.group, _ = classic.sync(group, group.leader, generation, wanted)
+        self.run.requests += 2 * len(numbers)
+        self.clock.after(self.trip, self._deliver_all, numbers, generation)
+
+    def _deliver_all(self, numbers: list[int], generation: int) -> None:
+        """The plan reaches everybody. Who owns nothing and is in poll() takes its part and no more."""
+        run, group, now = self.run, self.group, self.clock.now
+        calm = group.phase == classic.STABLE and group.generation == generation and not run.reads
+        note = run.note
         for number in numbers:
-            self.run.requests += 2
-            node = self.run.by_number[number]
-            if node.joining:
-                self.clock.after(self.trip, self._deliver, node, generation)
+            node = run.by_number[number]
+            if calm and node.joining and node.alive and not node.owned and node.free_at <= now:
+                entry = group.roster[number]
+                if entry is not None:
+                    node.joining = False
+                    node.generation = generation
+                    node.beat_base = now
+                    node.owned = entry.assigned
+                    note(node, "assigned", entry.assigned)
+            else:
+                self._deliver(node, generation)
 
     def _deliver(self, node: Node, generation: int) -> None:
         if node.alive and node.joining and classic.knows(self.group, node.number):
@@ -337,117 +437,11 @@ class ClassicSide(_Side):
             return
         answer = classic.heartbeat(self.group, node.number, node.generation)
         if answer == classic.REBALANCING:
-            self.run.in_poll(node, self.join)
+            if node.free_at <= self.clock.now:
+                self.join(node)
+            else:
+                self.run.in_poll(node, self.join)
         elif answer == classic.FENCED_INSTANCE:
             self.run.stop(node, FENCED)
         elif answer != classic.OK:
             self.drop(node)
-
-
-class EpochSide(_Side):
-    def __init__(self, run: GroupRun) -> None:
-        super().__init__(run)
-        self.group = epochs.EpochGroup(partitions=run.partitions)
-
-    def assign(self, group: epochs.EpochGroup) -> epochs.Target:
-        numbers = epochs.members(group)
-        owned = {n: group.target[n] if n < len(group.target) else () for n in numbers}
-        return plan(self.run.setup.strategies[0], self.seats(numbers, owned), self.run.topics)
-
-    # -- requests of members -------------------------------------------------------------------------------
-
-    def join(self, node: Node) -> None:
-        if node.alive and not node.joining:
-            node.joining = True
-            node.keeps = True
-            self.clock.after(self.trip // 2, self._arrive, node)
-
-    def _arrive(self, node: Node) -> None:
-        if not node.alive:
-            return
-        self.run.requests += 1
-        self.group, answer = epochs.join(self.group, node.number, node.instance, self.assign)
-        node.joining = False
-        if answer != classic.OK:
-            self.run.stop(node, UNRELEASED)
-            return
-        node.beat_base = self.clock.now
-        self._told(node)
-        self._ripple()
-
-    def leave(self, node: Node) -> None:
-        if not node.out and epochs.knows(self.group, node.number):
-            node.out = True
-            self.clock.after(self.trip // 2, self._left, node)
-
-    def _left(self, node: Node) -> None:
-        if epochs.knows(self.group, node.number):
-            self.group = epochs.leave(self.group, node.number, self.assign)
-            if epochs.knows(self.group, node.number):
-                self.clock.after(self.run.setup.session_ms, self.expire, node.number)
-            self._ripple()
-
-    def too_slow(self, node: Node) -> None:
-        node.out = True
-        node.joining = False
-        self.run.requests += 1
-        self._left(node)
-
-    def may_commit(self, node: Node) -> str:
-        """Out of the group the client commits without an epoch, which an empty group takes."""
-        epoch = classic.NO_GENERATION if node.out else node.generation
-        return epochs.may_commit(self.group, node.number, epoch)
-
-    def grow(self) -> None:
-        self.group = epochs.grow(self.group, self.run.partitions, self.assign)
-        self._ripple()
-
-    # -- the coordinator -----------------------------------------------------------------------------------
-
-    def expire(self, number: int) -> None:
-        if epochs.knows(self.group, number):
-            self.group = epochs.remove(self.group, number, self.assign)
-            node = self.run.by_number[number]
-            if node.alive and not node.out:
-                self.plan_beat(node)
-            self._ripple()
-
-    def _ripple(self) -> None:
-        """Whoever would be told something new by its next heartbeat gets it planned."""
-        for number in epochs.expecting(self.group):
-            node = self.run.by_number[number]
-            if node.alive and not node.out:
-                self.plan_beat(node)
-
-    def beat(self, node: Node) -> None:
-        if not epochs.knows(self.group, node.number):
-            self.drop(node)
-            return
-        before = self.group
-        self.group, _ = epochs.heartbeat(self.group, node.number, node.owned)
-        if self.group is not before:
-            self._told(node)
-            self._ripple()
-
-    def _told(self, node: Node) -> None:
-        node.generation = epochs.member(self.group, node.number).epoch
-        self.clock.after(self.trip // 2, self.run._in_poll, node, self._reconciled)
-
-    def _reconciled(self, node: Node) -> None:
-        """The member does as it was told: it gives up first, says so at once, and takes what it was given."""
-        if node.out or not epochs.knows(self.group, node.number):
-            return
-        wanted = epochs.member(self.group, node.number).assigned
-        gone = tuple(partition for partition in node.owned if partition not in wanted)
-        self.run.give_up(node, gone, "revoked")
-        new = tuple(partition for partition in wanted if partition not in node.owned)
-        if new:
-            self.run.take(node, new)
-        if gone and node.alive:
-            node.beat_base = max(node.free_at, self.clock.now)
-            self.clock.at(node.beat_base + self.trip // 2, self._acknowledged, node)
-
-    def _acknowledged(self, node: Node) -> None:
-        if node.alive and not node.out:
-            self.run.requests += 1
-            self.beat(node)

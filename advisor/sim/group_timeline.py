@@ -16,7 +16,8 @@ from typing import NamedTuple
 from . import consumer as reading
 from .consumer import AFTER, AUTO, BEFORE, NEVER, NOT_OWNED, Consumer
 from .group import OK
-from .group_clocked import ClassicSide, EpochSide, Node
+from .group_clocked import ClassicSide, Node
+from .group_clocked_epochs import EpochSide
 from .group_phases import LOOP, GroupSetup, Phase
 from .timeline_clock import Clock
 
@@ -230,14 +231,17 @@ class GroupRun:
             if how == "revoked" and (policy.commits == AUTO or policy.commits_on_revoke):
                 self.commit(node, reading.consumed(node.consumer), closing=True)
             node.consumer = reading.revoke(node.consumer, partitions, forget=not policy.workers)
-        node.owned = tuple(partition for partition in node.owned if partition not in partitions)
+        if partitions == node.owned:
+            node.owned = ()
+        else:
+            node.owned = tuple(partition for partition in node.owned if partition not in partitions)
         self.note(node, how, partitions)
         if how == "revoked" and self.setup.listener_ms:
             self.occupy(node, self.clock.now + self.setup.listener_ms)
 
     def take(self, node: Node, partitions: tuple[int, ...]) -> None:
         """Partitions are assigned: the application sees them in its next poll."""
-        node.owned = tuple(sorted((*node.owned, *partitions)))
+        node.owned = tuple(sorted((*node.owned, *partitions))) if node.owned else partitions
         self.note(node, "assigned", partitions)
         if self.reads and partitions:
             self._position(node, partitions)

@@ -176,7 +176,6 @@ class _Run:
             kind.strategies,
             f"i{member}" if kind.static else "",
             owned=owned,
-            owned_generation=self.group.generation,
         )
         self.group, answer = coordinator.join(self.group, self.numbers[member], request)
         return answer
@@ -206,7 +205,7 @@ class _Run:
 
     def _joined(self, member: int) -> bool:
         number = self.numbers[member]
-        return coordinator.knows(self.group, number) and coordinator.member(self.group, number).joined
+        return number in self.group.joined
 
     def _keeps(self, member: int) -> bool:
         return rebalance_protocol(self.kinds[member].strategies, self.cooperative) == "cooperative"

@@ -1,17 +1,19 @@
-"""Groups: assigning 10,000 partitions to 500 members, ours against Kafka's own class."""
+"""Groups: a large one rolled twice, against SimPy; assigning partitions, against Kafka's own class."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from ._assigning import against_kafka
+from ._rolling import against_simpy
 
 
 def run() -> dict[str, Any]:
-    assigning = against_kafka()
+    rolled = against_simpy()
     return {
         "name": "groups",
-        "ratio": assigning.get("kafka_warm / ours", {}).get("start"),
-        "goal": None,
-        "others": {"assigning 10,000 partitions to 500 members": assigning},
+        "ratio": rolled["ratio"],
+        "goal": 8,
+        "rolled": rolled,
+        "others": {"assigning 10,000 partitions to 500 members": against_kafka()},
     }

@@ -164,6 +164,20 @@ def test_the_vote() -> None:
     assert (same, answer) == (group, classic.INCONSISTENT)
 
 
+def test_many_joins_at_once_are_so_many_joins() -> None:
+    group = classic.remove(stable(*[classic.Member(("cooperative-sticky",))] * 5), 2)
+    one_by_one = group
+    owned = {number: (number, number + 5) for number in (0, 1, 4)}
+    for number, mine in owned.items():
+        one_by_one, _ = classic.join(one_by_one, number, classic.Member(("cooperative-sticky",), "", mine))
+    together = classic.rejoin(group, owned)
+    assert together == one_by_one
+    assert not classic.everybody_joined(together)
+    assert classic.members(classic.complete(together)) == [0, 1, 4]
+    with pytest.raises(KeyError):
+        classic.rejoin(group, {2: ()})
+
+
 def test_a_static_member_comes_back_unnoticed() -> None:
     group = stable(classic.Member(instance="a"), classic.Member(instance="b"))
     back, answer = classic.join(group, 2, classic.Member(instance="b"))

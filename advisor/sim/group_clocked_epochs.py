@@ -1,0 +1,122 @@
+"""The coordinator of KIP-848 on the clock: members are led to the target by their own heartbeats."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from . import group as classic
+from . import group_epochs as epochs
+from .group_clocked import UNRELEASED, Node, Side
+from .group_plans import plan
+
+if TYPE_CHECKING:
+    from .group_timeline import GroupRun
+
+
+class EpochSide(Side):
+    def __init__(self, run: GroupRun) -> None:
+        super().__init__(run)
+        self.group = epochs.EpochGroup(partitions=run.partitions)
+
+    def assign(self, group: epochs.EpochGroup) -> epochs.Target:
+        numbers = epochs.members(group)
+        owned = {n: group.target[n] if n < len(group.target) else () for n in numbers}
+        return plan(self.run.setup.strategies[0], self.seats(numbers, owned), self.run.topics)
+
+    # -- requests of members -------------------------------------------------------------------------------
+
+    def join(self, node: Node) -> None:
+        if node.alive and not node.joining:
+            node.joining = True
+            node.keeps = True
+            self.clock.after(self.trip // 2, self._arrive, node)
+
+    def _arrive(self, node: Node) -> None:
+        if not node.alive:
+            return
+        self.run.requests += 1
+        self.group, answer = epochs.join(self.group, node.number, node.instance, self.assign)
+        node.joining = False
+        if answer != classic.OK:
+            self.run.stop(node, UNRELEASED)
+            return
+        node.beat_base = self.clock.now
+        self._told(node)
+        self._ripple()
+
+    def leave(self, node: Node) -> None:
+        if not node.out and epochs.knows(self.group, node.number):
+            node.out = True
+            self.clock.after(self.trip // 2, self._left, node)
+
+    def _left(self, node: Node) -> None:
+        if epochs.knows(self.group, node.number):
+            self.group = epochs.leave(self.group, node.number, self.assign)
+            if epochs.knows(self.group, node.number):
+                self.clock.after(self.run.setup.session_ms, self.expire, node.number)
+            self._ripple()
+
+    def too_slow(self, node: Node) -> None:
+        node.out = True
+        node.joining = False
+        self.run.requests += 1
+        self._left(node)
+
+    def may_commit(self, node: Node) -> str:
+        """Out of the group the client commits without an epoch, which an empty group takes."""
+        epoch = classic.NO_GENERATION if node.out else node.generation
+        return epochs.may_commit(self.group, node.number, epoch)
+
+    def grow(self) -> None:
+        self.group = epochs.grow(self.group, self.run.partitions, self.assign)
+        self._ripple()
+
+    # -- the coordinator -----------------------------------------------------------------------------------
+
+    def expire(self, number: int) -> None:
+        if epochs.knows(self.group, number):
+            self.group = epochs.remove(self.group, number, self.assign)
+            node = self.run.by_number[number]
+            if node.alive and not node.out:
+                self.plan_beat(node)
+            self._ripple()
+
+    def _ripple(self) -> None:
+        """Whoever would be told something new by its next heartbeat gets it planned."""
+        for number in epochs.expecting(self.group):
+            node = self.run.by_number[number]
+            if node.alive and not node.out:
+                self.plan_beat(node)
+
+    def beat(self, node: Node) -> None:
+        if not epochs.knows(self.group, node.number):
+            self.drop(node)
+            return
+        before = self.group
+        self.group, _ = epochs.heartbeat(self.group, node.number, node.owned)
+        if self.group is not before:
+            self._told(node)
+            self._ripple()
+
+    def _told(self, node: Node) -> None:
+        node.generation = epochs.member(self.group, node.number).epoch
+        self.clock.after(self.trip // 2, self.run._in_poll, node, self._reconciled)
+
+    def _reconciled(self, node: Node) -> None:
+        """The member does as it was told: it gives up first, says so at once, and takes what it was given."""
+        if node.out or not epochs.knows(self.group, node.number):
+            return
+        wanted = epochs.member(self.group, node.number).assigned
+        gone = tuple(partition for partition in node.owned if partition not in wanted)
+        self.run.give_up(node, gone, "revoked")
+        new = tuple(partition for partition in wanted if partition not in node.owned)
+        if new:
+            self.run.take(node, new)
+        if gone and node.alive:
+            node.beat_base = max(node.free_at, self.clock.now)
+            self.clock.at(node.beat_base + self.trip // 2, self._acknowledged, node)
+
+    def _acknowledged(self, node: Node) -> None:
+        if node.alive and not node.out:
+            self.run.requests += 1
+            self.beat(node)
