@@ -111,7 +111,24 @@ def questions() -> list[tuple[str, float]]:
                 asked = (case.guarantee, case.policy, case.environment, case.faults)
                 times = [cpu(lambda asked=asked: ask(*asked)) for _ in range(5)]  # type: ignore[misc]
                 _QUESTIONS.append((case.id, statistics.median(times)))
+        for family in ("java", "librdkafka"):
+            _QUESTIONS.append((f"idempotent-producer-{family}", idempotent_producer(family)))
     return _QUESTIONS
+
+
+def idempotent_producer(family: str) -> float:
+    """The producer's question that is longest searched: nothing is found. From scratch each time, as what was
+    found clean is remembered."""
+    from advisor.sim import ask, producer_questions
+    from advisor.sim.producer_policy import ProducerPolicy
+
+    policy = ProducerPolicy(client_family=family, acks="all", idempotence=True, in_flight=5, retries=None)
+    faults = {"lost_response": 1, "retriable_error": 1, "leader_move": 1}
+    times = []
+    for _ in range(5):
+        producer_questions._clean.clear()
+        times.append(cpu(lambda: ask("records-stored-once", policy, {}, faults)))
+    return statistics.median(times)
 
 
 _QUESTIONS: list[tuple[str, float]] = []
