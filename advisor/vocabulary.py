@@ -47,6 +47,10 @@ COMPUTED: Mapping[str, tuple[str, str]] = {
         "a full batch of the producer is taken by the topic",
         "full batches are refused by the topic, and their records fail or go out again and again",
     ),
+    "deploy-safe": (
+        "members moved from one configuration to the other, one by one, go on reading (asked by `compare`)",
+        "the deploy stops the group, holds it up, or passes records over",
+    ),
     "cluster-steady": (
         "healthy brokers stay registered, and followers that keep up stay in sync",
         "a healthy broker is fenced, or a follower leaves the in-sync replicas, with nothing wrong",
