@@ -101,7 +101,9 @@ def _searched(
 
 def _numbers(group: Asked, found: dict[str, Any], *more: tuple[str, str]) -> tuple[tuple[str, str], ...]:
     origin = "stated" if group.style_stated else "assumed: [workload] processing is not stated"
+    spent = ", ".join(f"{name} {count}" for name, count in sorted(found["faults"].items()))
     return (
+        ("spent", spent or "none"),
         ("records are processed", f"{STYLES[group.style]} ({origin})"),
         *more,
         ("what happened", str(found["reason"])),

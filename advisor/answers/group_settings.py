@@ -6,7 +6,6 @@ What is not in sight is the version's default and listed in `assumed`; what a te
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from ..context import Context
@@ -95,10 +94,20 @@ class Asked(NamedTuple):
         return edits if groups and groups[0] is self.document else ()
 
 
-def groups_of(deployment: Deployment, context: Context) -> Iterator[Asked]:
-    for document in deployment.groups:
-        if document.component == "consumer":
-            yield asked(deployment, document, context)
+# Every rule about groups is put to one deployment after the other: the last one is remembered.
+_last: list[tuple[Deployment, tuple[Asked, ...]]] = []
+
+
+def groups_of(deployment: Deployment, context: Context) -> tuple[Asked, ...]:
+    if _last and _last[0][0] is deployment:
+        return _last[0][1]
+    found = tuple(
+        asked(deployment, document, context)
+        for document in deployment.groups
+        if document.component == "consumer"
+    )
+    _last[:] = [(deployment, found)]
+    return found
 
 
 def asked(deployment: Deployment, document: Document, context: Context) -> Asked:
