@@ -4,25 +4,25 @@ from advisor.api import ModelSpec, hookimpl
 
 # One line a guarantee, sorted: (name, module:function).
 _GUARANTEES: dict[str, str] = {
-    "batches-fit": "advisor.answers.batches:judge",
+    "batches-fit": "advisor.answers.gates:batches_fit",
     "cluster-steady": "advisor.answers.steadiness:judge",
     "deploy-safe": "advisor.answers.deploying:judge",
     "every-record-processed": "advisor.answers.consumers:judge",
     "group-stable": "advisor.answers.groups:judge",
     "members-admitted": "advisor.answers.members:judge_admitted",
     "members-share-work": "advisor.answers.members:judge_shared",
-    "only-committed-read": "advisor.answers.transactions:judge_committed",
+    "only-committed-read": "advisor.answers.gates:only_committed_read",
     "processed-once": "advisor.answers.consumers:judge_once",
     "reads-in-time": "advisor.answers.members:judge_in_time",
     "rebalance-pause": "advisor.answers.rebalances:judge",
     "records-delivered": "advisor.answers.delivery:judge",
-    "records-visible": "advisor.answers.transactions:judge_visible",
+    "records-visible": "advisor.answers.gates:records_visible",
     "requests-outlast-replication": "advisor.answers.resending:judge",
-    "retries-recognised": "advisor.answers.transaction_times:judge_recognised",
-    "size-chain": "advisor.answers.sizes:judge",
+    "retries-recognised": "advisor.answers.gates:retries_recognised",
+    "size-chain": "advisor.answers.gates:size_chain",
     "storage-bounded": "advisor.answers.storage:judge",
     "successor-left": "advisor.answers.steadiness:judge_successor",
-    "transactions-complete": "advisor.answers.transaction_times:judge_complete",
+    "transactions-complete": "advisor.answers.gates:transactions_complete",
 }
 
 
