@@ -112,6 +112,10 @@ def _header(edited: Edited, found: Plan) -> str:
         lines.append(f"    fix: {'; '.join(map(_change, changes))}")
         prices = dict.fromkeys(finding.fixes[0].price for finding in findings)
         lines += [f"    price: {price}" for price in prices if price]
+        told = dict.fromkeys(finding.fixes[0].condition for finding in findings)
+        lines += [f"    then it {condition}" for condition in told if condition]
+        steps = dict.fromkeys(step for finding in findings for step in finding.advice)
+        lines += [f"    advice: {step}" for step in steps]
     lines += [
         f"{finding.at}: {finding.code} {finding.name} goes with it"
         for finding in found.also_gone
