@@ -13,7 +13,7 @@ from typing import Any
 
 from advisor.sim.group_clocked import Node
 from advisor.sim.group_phases import GroupSetup, Phase
-from advisor.sim.group_timeline import COMMIT_FAILED, GroupRun
+from advisor.sim.group_timeline import COMMIT_FAILED, REBALANCE_IN_PROGRESS, GroupRun
 
 WATCHED_MS = 10_000  # how long a lane looks for what does not come
 JVM_PAUSE_MS = 500  # between two steps of a lane
@@ -63,6 +63,11 @@ def changed(run: GroupRun, name: str, since: int) -> bool:
 
 def revoked(run: GroupRun, start: int) -> list[Any]:
     return [entry for entry in run.history[start:] if entry.what in ("revoked", "lost")]
+
+
+def stopped(run: GroupRun) -> list[str]:
+    """What a consumer stopped of; commits that were refused are recorded apart."""
+    return [error for error in run.errors() if error not in (COMMIT_FAILED, REBALANCE_IN_PROGRESS)]
 
 
 # -- G: crashes, stalls, restarts -------------------------------------------------------------------------
@@ -262,7 +267,7 @@ def H1(given: Input, policy: GroupSetup, phase: Phase) -> Outcome:
     run.wait(JVM_PAUSE_MS)
     run.produce(0, number(steps, r"(\d+) more records"))
     run.wait(WATCHED_MS)
-    return {"errors": run.errors(), "skipped_count": run.never_processed()}
+    return {"errors": stopped(run), "skipped_count": run.never_processed()}
 
 
 def H2(given: Input, policy: GroupSetup, phase: Phase) -> Outcome:
@@ -285,7 +290,7 @@ def H2(given: Input, policy: GroupSetup, phase: Phase) -> Outcome:
     run.produce(0, number(steps[steps.index("group restarts") :], r"(\d+) more records"))
     run.wait(WATCHED_MS)
     return {
-        "errors": run.errors(),
+        "errors": stopped(run),
         "skipped_unprocessed_count": run.never_processed(),
         "reprocessed_count": run.processed_twice(),
     }
@@ -303,7 +308,7 @@ def H3(given: Input, policy: GroupSetup, phase: Phase) -> Outcome:
     run.produce(0, number(steps, r"(\d+) more records"))
     run.wait(WATCHED_MS)
     skipped = run.ends[0] - run.log_start[0] - len(run.times[0])
-    return {"errors": run.errors(), "still_in_log_but_skipped_count": skipped}
+    return {"errors": stopped(run), "still_in_log_but_skipped_count": skipped}
 
 
 WRITTEN_S = 10  # the producer of H4 writes that long
@@ -321,7 +326,7 @@ def H4(given: Input, policy: GroupSetup, phase: Phase) -> Outcome:
     run.stream(rate * WRITTEN_S, rate, [1], delay=300)
     run.wait((WRITTEN_S + 10) * 1_000)
     skipped = run.ends[1] - len(run.times[1])
-    return {"skipped_n": skipped, "skipped_count": skipped, "errors": run.errors()}
+    return {"skipped_n": skipped, "skipped_count": skipped, "errors": stopped(run)}
 
 
 # -- T: rolls, growth, mixtures ---------------------------------------------------------------------------
@@ -377,7 +382,7 @@ def T3(given: Input, policy: GroupSetup, phase: Phase) -> Outcome:
     took = run.clock.now - grown_at
     run.wait(seconds * 1_000 + WATCHED_MS)
     return {
-        "errors": run.errors(),
+        "errors": stopped(run),
         "records_acked": sum(run.ends),
         f"all_{partitions}_owned_after_growth_ms": took if owned else None,
         "skipped_count": run.never_processed(),
@@ -426,7 +431,7 @@ def T6(given: Input, policy: GroupSetup, phase: Phase) -> Outcome:
     run.wait(records / rate * 1_000 + number(steps, r"\+(\d+) s: what") * 1_000)
     read = sorted(run.times[0])
     return {
-        "errors": run.errors(),
+        "errors": stopped(run),
         "read": _range(read),
         "records_acked": records,
         "skipped_count": run.never_processed(),
