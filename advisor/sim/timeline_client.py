@@ -328,8 +328,9 @@ class Client:
     def _requeue(self, batch: Batch, moved: bool) -> None:
         policy = self.policy
         backoff = min(policy.retry_backoff << min(batch.attempts, 16), policy.retry_backoff_max)
-        if policy.backoff_grows:
+        if policy.backoff_grows and policy.retry_backoff_max > policy.retry_backoff:
             backoff = int(backoff * JITTER[(batch.number + batch.attempts) % len(JITTER)])
+            backoff = min(backoff, policy.retry_backoff_max)
         if moved and policy.leader_in_answer:
             backoff = 0
         self.buffer.requeue(batch, self.clock.now, backoff)
@@ -512,11 +513,14 @@ class Client:
         if asked == NONE:
             self._refresh()
             return
-        told = self.cluster.state.leader if asked == ANOTHER else self.cluster.informed[asked]
+        cluster = self.cluster
+        told, epoch = cluster.state.leader, cluster.state.epoch
+        if asked != ANOTHER:
+            told, epoch = cluster.informed[asked], cluster.told[asked]
         if asked == ANOTHER or not self.cluster.cut_from_controller >> asked & 1:
             # A broker that the controller does not reach knows no better than the client does.
             self.nodes = self.cluster.registered()
-        self._led_by(told, self.cluster.told[asked])
+        self._led_by(told, epoch)
         if told < 0 or not self.cluster.alive(told):
             self._refresh()
         self._sender()

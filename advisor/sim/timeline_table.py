@@ -19,24 +19,29 @@ SECOND = 1_000_000
 # is idle). With a session of 6 s and heartbeats every second, 31 kills (4.3 and 3.9) took 5.04 to 6.65 s.
 HEARTBEAT_AGE = (1.0, 0.1, 0.0)
 FENCE_LATE = (40 * MILLISECOND, 100 * MILLISECOND, 660 * MILLISECOND)
-# ReplicaManager checks every replica.lag.time.max.ms / 2: a follower leaves after 1.0 to 1.5 of it.
+# ReplicaManager's isr-expiration task runs every replica.lag.time.max.ms / 2: a follower leaves after 1.0 to
+# 1.5 of it (measured: 1.08 to 1.43).
 SHRINK_RATIO = (1.0, 1.25, 1.5)
-# One way over the network, and one leg of a follower's fetch. Estimates for one machine: below a millisecond
-# when it is idle, some when it is busy.
+# One way over the network, and one leg of a follower's fetch (replica.fetch.min.bytes is 1: a parked fetch is
+# answered with the append). Estimates for one machine: below a millisecond when it is idle, some when it is
+# busy; what exceeds them is a stall, below.
 NETWORK = (300, 700, 1_500)
 FETCH = (300, 900, 2_000)
-# From the controller's write to a broker acting on it (KRaft: the broker's own fetch of the metadata log).
-# An estimate.
+# From the controller's write to a broker acting on it. KRaft: the broker's fetch of the metadata log is
+# parked at the controller and answered with the write (KafkaRaftClient), then MetadataLoader hands it on;
+# ZooKeeper: a LeaderAndIsr request. Both at once but for their queues: an estimate.
 NOTIFY = (2 * MILLISECOND, 8 * MILLISECOND, 25 * MILLISECOND)
 # From the start of a process to its registration: 2 to 10 s in the recorded histories.
 BOOT = (2 * SECOND, 4 * SECOND, 9 * SECOND)
 # A clean stop: controlled shutdown, then flush and close; 0.4 to 1.9 s in the recorded schedules.
 STOP = (400 * MILLISECOND, 800 * MILLISECOND, 1_900 * MILLISECOND)
-# A thawed or healed broker is heard of by the controller with its next heartbeat: a part of the interval.
+# A thawed or healed broker is heard of by the controller with its next heartbeat: a part of the interval
+# (BrokerLifecycleManager.scheduleNextCommunicationAfterSuccess).
 HEARTBEAT = (0.05, 0.5, 1.0)
 
 # A process that was stopped for seconds first works off what waited for it: so long it goes by the metadata
-# it had. A thawed leader took up to 39 records at 100 a second before it knew that it led no more (4.3).
+# it had, and for half of it answers nobody. A thawed leader took up to 39 records at 100 a second before it
+# knew that it led no more (4.3).
 CATCH_UP = (0, 100 * MILLISECOND, 400 * MILLISECOND)
 
 # A killed process keeps its sockets until the kernel has taken it apart, while its clients send and nobody
@@ -64,8 +69,9 @@ WAKE = (0, 300, 1_000)
 # or reads in one go. A thawed leader took 2 in 10 of 10 observations; one whose followers were cut off took
 # the first and 2 more (6 copies and 1 descent of five records over two such connections and a third).
 STALE_REQUESTS = 2
-# ExponentialBackoff spreads a retry's backoff by 20 % either way (KIP-580, in the producer from 3.7). Batches
-# take these in turn. That it does so where the maximum equals the first interval is inferred.
+# ExponentialBackoff spreads a retry's backoff by 20 % either way, up to its maximum (KIP-580, in the producer
+# from 3.7); where the maximum is the first interval it does not (seen with the classes of 3.9 and 4.3).
+# Batches take these in turn; Kafka draws anew at every look (RecordAccumulator.shouldBackoff).
 JITTER = (1.0, 0.8, 1.15, 0.9, 1.2, 0.85, 1.1)
 # NetworkClient: reconnect.backoff.ms and reconnect.backoff.max.ms, their defaults.
 RECONNECT_BACKOFF = 50 * MILLISECOND
@@ -96,8 +102,8 @@ class Phase(NamedTuple):
     wake: int
     # Where between two records a fault falls.
     shift: int
-    # Whether the client asks the leader itself for metadata, as one does that is connected to no other
-    # (NetworkClient.leastLoadedNode), or another broker: inferred from lanes that stayed in order.
+    # Whether the client asks the leader itself for metadata, or another broker to which it is connected:
+    # NetworkClient.leastLoadedNode begins at a random one and takes that with the fewest requests in flight.
     asks_leader: bool
     # Whether a fetch parked at the moment its follower freezes brings it the next record.
     parked_fetch: bool
