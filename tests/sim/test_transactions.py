@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor.sim import ask
+from advisor.sim.producer_memory import retry_in_time
 from advisor.sim.transactions import (
     FAULTS,
     Event,
@@ -178,3 +179,19 @@ def test_work_longer_than_the_timeout_is_aborted_and_its_producer_fenced(work_ms
     told = in_time(TransactionPolicy(), Plan(10_000, 1_000, 500, work_ms, gap_ms=0, until_ms=20_000))
     assert told.fate == fate
     assert bool(told.errors) == (fate == "abort")
+
+
+# -- what a leader forgets ---------------------------------------------------------------------------------
+
+
+@given(st.integers(1, 5_000), st.integers(1, 2_000), st.integers(0, 5_000), st.integers(1, 8_000))
+@settings(max_examples=200, deadline=None)
+def test_a_retry_is_stored_again_only_by_a_leader_that_forgot_its_producer(
+    expiration_ms: int, check_ms: int, check_at_ms: int, retry_ms: int
+) -> None:
+    told = retry_in_time(expiration_ms, check_ms, check_at_ms, retry_ms)
+    assert told.copies == (1 if told.forgotten_ms is None else 2)
+    if told.forgotten_ms is not None:
+        assert expiration_ms <= told.forgotten_ms <= retry_ms
+    if retry_ms < expiration_ms:
+        assert told.copies == 1
