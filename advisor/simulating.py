@@ -20,6 +20,7 @@ from .schemas.explain import did_you_mean
 from .verdicts import Verdicts
 from .vocabulary import (
     BROKER_FAULTS,
+    COMPUTED,
     GUARANTEES,
     PRODUCER_FAULTS,
     TRANSACTION_FAULTS,
@@ -60,6 +61,8 @@ class Simulated(NamedTuple):
 
 
 def known_guarantee(name: str) -> str:
+    if name in COMPUTED:
+        raise UsageError(f"{name} is asked by `audit`; `simulate` plays it in a scenario or a --schedule")
     if name not in GUARANTEES:
         raise UsageError(f"no guarantee is called {name!r}{did_you_mean(name, GUARANTEES)}")
     return name

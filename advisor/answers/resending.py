@@ -22,6 +22,8 @@ def judge(deployment: Deployment, context: Context) -> Iterator[Judgement]:
     look = Look(deployment, context.clients)
     if deployment.producer is None or not look.in_sight("broker", _LAG):
         return
+    if _REQUEST not in look.layers["producer"] and _LAG not in look.layers["broker"]:
+        return  # no release has a default lag limit above its default request timeout
     on_clock = timed(deployment)
     if on_clock is None:
         return

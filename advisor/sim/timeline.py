@@ -185,7 +185,12 @@ class Run:
             cluster.thaw(broker)
             cluster.boot(broker)
         everybody = (1 << len(cluster.brokers)) - 1
-        self._until(lambda: cluster.state.isr == everybody and self._all_answered(), END_MAX)
+
+        def recovered() -> bool:
+            whole = cluster.state.isr == everybody and all(map(cluster.alive, cluster.brokers))
+            return whole and in_office(cluster.state) >= 0 and self._all_answered()
+
+        self._until(recovered, END_MAX)
         self._wait(SECOND)  # what nobody waits for an answer of may still be on its way
 
     def _outcome(self) -> Outcome:
