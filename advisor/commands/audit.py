@@ -27,7 +27,7 @@ examples:
   kafka-advisor audit .                                       everything under this folder
   kafka-advisor audit --kafka-version 3.9 producer.properties
   kafka-advisor audit --set topic.min.insync.replicas=1 .     with another value
-  kafka-advisor audit --what-if roll --what-if outage=30s .   what a restart and an outage do
+  kafka-advisor audit --what-if roll --what-if outage=30s .
   kafka-advisor audit --format json --report text=audit.txt config/
   kafka-advisor audit --select KA01 --ignore silently-rewritten --fail-on warning .
 
