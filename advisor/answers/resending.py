@@ -8,11 +8,16 @@ again; without idempotence the records are stored twice.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from ..context import Context, Hit, Judgement
 from ..model import Deployment, Edit
 from .looking import Look
-from .timing import MILLISECOND, Timed, timed
+
+if TYPE_CHECKING:
+    from .timing import Timed
+
+MILLISECOND = 1_000
 
 _LAG = "replica.lag.time.max.ms"
 _REQUEST = "request.timeout.ms"
@@ -24,6 +29,8 @@ def judge(deployment: Deployment, context: Context) -> Iterator[Judgement]:
         return
     if _REQUEST not in look.layers["producer"] and _LAG not in look.layers["broker"]:
         return  # no release has a default lag limit above its default request timeout
+    from .timing import timed
+
     on_clock = timed(deployment)
     if on_clock is None:
         return

@@ -9,13 +9,17 @@ follower leaves the ISR because it waits for data as it is told to.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..context import Context, Hit, Judgement
 from ..decode import decode
 from ..model import Deployment, Edit, Setting
 from .looking import Look
-from .timing import MILLISECOND, Timed, timed
+
+if TYPE_CHECKING:
+    from .timing import Timed
+
+MILLISECOND = 1_000
 
 _LAG = "replica.lag.time.max.ms"
 _SESSIONS = ("broker.session.timeout.ms", "zookeeper.session.timeout.ms")
@@ -26,6 +30,8 @@ def judge_successor(deployment: Deployment, context: Context) -> Iterator[Judgem
     look = Look(deployment)
     if not any(key in look.layers["broker"] for key in (_LAG, *_SESSIONS)):
         return  # Kafka's own defaults, of any version, are far apart
+    from .timing import timed
+
     on_clock = timed(deployment)
     if on_clock is None or on_clock.setup.partition.replicas == 1:
         return
