@@ -9,6 +9,8 @@ from tests.oracles.__main__ import HERE, cases, replay
 from tests.oracles.failover import compare, keys
 
 DATA = os.path.join(HERE, "data", "failover.jsonl")
+# Made after the model, to try it: one and two replicas, other orders, two brokers killed (4.3, 3.9 and 2.8).
+FEW_REPLICAS = os.path.join(HERE, "data", "failover_few_replicas.jsonl")
 
 
 def test_recorded_outcomes():
@@ -16,6 +18,12 @@ def test_recorded_outcomes():
     assert failed == 0, "\n".join(lines[:20])
     assert passed
     assert lines[-2].startswith("mean size of the outcome sets: all 1.")
+
+
+def test_clusters_that_the_model_was_not_made_from():
+    lines, passed, failed, _ = replay("failover", FEW_REPLICAS)
+    assert failed == 0, "\n".join(lines[:20])
+    assert passed
 
 
 def test_where_runs_agreed_a_loss_is_certain_or_excluded():
