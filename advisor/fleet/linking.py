@@ -1,9 +1,8 @@
 """Rows of a table joined into deployments, by their columns: cluster, and cluster with topic.
 
 Only narrow rows are joined: a configuration travels as its sha-256. As in an audit, a producer without its
-topic
-is judged alone, a topic that nobody in sight writes is judged with its cluster, and consumers belong to the
-deployments of their topic.
+topic is judged alone, a topic that nobody in sight writes is judged with its cluster, and consumers belong to
+the deployments of their topic.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 GROUPS_MAX = 8
 
 
-def linked(staged: DataFrame, present: Set[str], link: bool) -> DataFrame:
+def linked(staged: DataFrame, present: Set[str], link: bool, partitions: DataFrame) -> DataFrame:
     """deployment, row_id, producer, topic, cluster, owner, partitions, file and lines of each side, and the
     marks (sha-256) of the sides: producer_fp, topic_fp, cluster_fp, groups (an array)."""
     from pyspark.sql import functions as F
@@ -26,8 +25,8 @@ def linked(staged: DataFrame, present: Set[str], link: bool) -> DataFrame:
     rows = staged.where(F.col("reason").isNull())
     clients = sorted(present - {"producer", "topic", "broker"})
     if not link:
-        return _named(_alone(rows, clients))
-    topics = _side(rows.where(F.col("component") == "topic"), "topic")
+        return _named(_alone(_counted(rows, partitions), clients))
+    topics = _side(_counted(rows.where(F.col("component") == "topic"), partitions), "topic")
     groups = _groups(rows, clients) if clients and "topic" in present else None
     if groups is not None:
         topics = topics.join(groups, ["cluster_key", "topic_key"], "left")
@@ -62,6 +61,14 @@ def _keys() -> list[Column]:
         F.coalesce("cluster", F.lit("")).alias("cluster_key"),
         F.coalesce("topic", "row_id").alias("topic_key"),
     ]
+
+
+def _counted(rows: DataFrame, partitions: DataFrame) -> DataFrame:
+    """`partitions` (fp, counted) where no column says how many a topic has."""
+    from pyspark.sql import functions as F
+
+    joined = rows.join(F.broadcast(partitions), "fp", "left")
+    return joined.withColumn("partitions", F.coalesce("partitions", "counted")).drop("counted")
 
 
 def _side(rows: DataFrame, side: str) -> DataFrame:

@@ -19,7 +19,7 @@ from .options import FleetOptions
 from .results import table_findings, write_results
 from .session import is_local, settings_for_the_run
 from .shipping import bundle, sent
-from .sources import FORMATS, guess_format, normalised, read_table
+from .sources import FORMATS, TORN, guess_format, normalised, partitions_of, read_table, torn
 from .store import Store
 from .worker import Job, job_text
 
@@ -127,21 +127,27 @@ class Run:
         self.progress("reading the rows and writing each configuration as one line")
         store.step("staged", lambda: self._staged(kinds), **_WIDE)
         staged = self.spark.read.parquet(store.place.of("unfinished/staged"))
+        self.progress("looking for the configurations that differ")
+        distinct = store.step(
+            "distinct",
+            lambda: staged.where(F.col("reason").isNull()).groupBy("fp", "canon").count(),
+        )
+        broken = [row["fp"] for row in distinct.where(torn()).select("fp").collect()]
+        if broken:
+            distinct = distinct.where(~F.col("fp").isin(broken))
+            said = F.when(F.col("fp").isin(broken), F.lit(TORN))
+            staged = staged.withColumn("reason", F.coalesce("reason", said))
         counted = staged.groupBy("component", F.col("reason").isNull().alias("good")).agg(
             F.sum("rows").alias("rows"), F.count(F.lit(1)).alias("configs")
         )
         counts = [row.asDict() for row in counted.collect()]
         good = {row["component"] for row in counts if row["good"]}
-        configs = sum(row["configs"] for row in counts if row["good"])
-        self.progress(f"{configs} configurations; looking for those that differ")
-        distinct = store.step(
-            "distinct",
-            lambda: staged.where(F.col("reason").isNull()).groupBy("fp", "canon").count(),
-        )
         if not good:
             return self._nothing(staged, counts)
         self.progress("joining producers, topics, clusters and consumers")
-        deployments = store.step("deployments", lambda: linked(staged, good, options.link))
+        deployments = store.step(
+            "deployments", lambda: linked(staged, good, options.link, partitions_of(distinct))
+        )
         fps = F.coalesce(F.transform("groups", lambda group: group["fp"]), F.array().cast("array<string>"))
         combinations = store.step(
             "combinations",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import tempfile
 from typing import TYPE_CHECKING, Any
 
 from ..model import UsageError
@@ -49,6 +50,8 @@ def open_session(master: str | None, remote: str | None, conf: dict[str, str]) -
             import pyspark
 
             os.environ.setdefault("SPARK_HOME", os.path.dirname(pyspark.__file__))
+            # Else the executors' logs land in the installed package.
+            os.environ.setdefault("SPARK_WORKER_DIR", tempfile.mkdtemp(prefix="kafka-advisor-workers-"))
         builder = builder.master(master)
     quiet = {
         "spark.ui.enabled": "false",

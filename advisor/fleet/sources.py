@@ -132,28 +132,35 @@ def normalised(raw: DataFrame, options: FleetOptions, kept_apart: list[str]) -> 
         lines.cast("map<string,int>").alias("lines"),
         partitions.try_cast("int").alias("partitions"),
         F.col("rows"),
-        _canon(F.col("entries"), _about(frame.columns, component, text), kept_apart).alias("canon"),
-        F.size("entries").alias("keys"),
-        # Each part has one mark inside and one before the next; two close it, and one is missing at the end.
-        (2 * F.size(F.split(_about(frame.columns, component, text), ENTRY)) - F.lit(4)).alias("about"),
+        _canon(F.col("entries"), _about(frame.columns, component, text, F.size("entries")), kept_apart).alias(
+            "canon"
+        ),
         _reason(component, text("component"), F.col("entries"), F.col("corrupt")).alias("reason"),
     )
-    # A value that holds our own separators would read back as another configuration: one more of them than
-    # there
-    # are entries shows it, whichever it is.
+    return shaped.withColumn("fp", F.sha2("canon", 256))
+
+
+def torn() -> Column:
+    """Whether a text would read back as another configuration, because a value holds our own separators or
+    a key is missing: then it has not the marks that its entries make. Asked of distinct texts."""
+    from pyspark.sql import functions as F
+
+    about = F.size(F.split(F.substring_index("canon", ENTRY + ENTRY, 1), ENTRY))
+    entries = F.regexp_extract("canon", f"@keys{BETWEEN}([0-9]+)", 1).try_cast("int")
     marks = F.length("canon") - F.length(F.translate("canon", BETWEEN + ENTRY, ""))
-    torn = F.when(
-        marks != 2 * F.col("keys") + F.col("about"),
-        F.lit("a key is missing, or a key or value holds control characters"),
-    )
+    return F.coalesce(marks != 2 * (about + entries), F.lit(True))
+
+
+TORN = "a key is missing, or a key or value holds control characters"
+
+
+def partitions_of(distinct: DataFrame) -> DataFrame:
+    """Topics that say among their settings how many partitions they have: fp, counted."""
+    from pyspark.sql import functions as F
+
     counted = F.regexp_extract("canon", f"{ENTRY}(?:num-)?partitions{BETWEEN}([0-9]{{1,9}})(?:{ENTRY}|$)", 1)
-    partitions = F.when(F.col("component") == "topic", F.coalesce("partitions", counted.try_cast("int")))
-    return shaped.select(
-        *(name for name in shaped.columns if name not in ("keys", "about", "reason", "partitions")),
-        partitions.alias("partitions"),
-        F.coalesce("reason", torn).alias("reason"),
-        F.sha2("canon", 256).alias("fp"),
-    )
+    found = distinct.where(F.col("canon").startswith(f"@component{BETWEEN}topic"))
+    return found.select("fp", counted.try_cast("int").alias("counted"))
 
 
 def _with_entries(frame: DataFrame, found: Mapping[str, str]) -> DataFrame:
@@ -193,11 +200,14 @@ def _with_entries(frame: DataFrame, found: Mapping[str, str]) -> DataFrame:
     )
 
 
-def _about(columns: list[str], component: Column, text: Any) -> Column:
+def _about(columns: list[str], component: Column, text: Any, keys: Column) -> Column:
     """What is no key, as entries that begin with @, closed by an empty one."""
     from pyspark.sql import functions as F
 
-    parts = [F.concat(F.lit("@component" + BETWEEN), F.coalesce(component, F.lit("")))]
+    parts = [
+        F.concat(F.lit("@component" + BETWEEN), F.coalesce(component, F.lit(""))),
+        F.concat(F.lit("@keys" + BETWEEN), keys.cast("string")),
+    ]
     if "family" in columns:
         parts.append(F.when(text("family").isNotNull(), F.concat(F.lit("@family" + BETWEEN), text("family"))))
     for name, fact in _FACTS.items():
@@ -225,9 +235,12 @@ def _canon(entries: Column, about: Column, kept_apart: list[str]) -> Column:
             if named:
                 chosen = chosen.when(key.isin(named) & value.rlike(f"^(?:{shape})$"), F.lit(NAMED))
         secret_key, not_secret, secret_value = SECRET_PATTERNS
+        # What the pattern needs, looked for first: a million rows have forty values each.
+        telling = value.contains("@") | F.lower(value).contains("password")
+        told = telling & value.rlike(f"(?i){secret_value}")
+        chosen = chosen.when(key.isin(text_keys()), F.when(told, F.lit(HIDDEN)).otherwise(value))
         hidden = key.isin(secret_keys()) | (key.rlike(f"(?i){secret_key}") & ~key.rlike(f"(?i){not_secret}"))
-        hidden = (hidden & (value != "")) | value.rlike(f"(?i){secret_value}")
-        chosen = chosen.when(hidden, F.lit(HIDDEN)).otherwise(value)
+        chosen = chosen.when((hidden & (value != "")) | told, F.lit(HIDDEN)).otherwise(value)
         return F.concat(key, F.lit(BETWEEN), F.coalesce(chosen, F.lit(ABSENT)))
 
     return F.concat(about, F.array_join(F.sort_array(F.transform(entries, one)), ENTRY))
@@ -258,6 +271,13 @@ def plain_keys() -> list[str]:
                 safe = key.type in ("boolean", "int", "short", "long", "double") or bool(key.valid)
                 plain[name] = plain.get(name, True) and safe
     return sorted(name for name, safe in plain.items() if safe and name not in NAMES)
+
+
+@cache
+def text_keys() -> list[str]:
+    """The other keys of the catalog that are neither secrets nor names."""
+    names = {name for release in RELEASES for component in COMPONENTS for name in keys(component, release)}
+    return sorted(names - set(plain_keys()) - set(secret_keys()) - set(NAMES))
 
 
 @cache

@@ -37,6 +37,8 @@ def summarise(run: Run, made: dict[str, Any], answered: DataFrame, name: str) ->
         "at": run.options.now,
         "source": made["source"],
         "rows": {"in": rows_in, "audited": rows_in - quarantined, "quarantined": quarantined},
+        # Files by their names that no format recognises: not ours, and no row.
+        "ignored": made.get("ignored", 0),
         "quarantine": _reasons(made["quarantine"]),
         "deployments": behaviours.agg(F.sum("deployments")).collect()[0][0] or 0,
         "behaviours": behaviours.select("judged").distinct().count(),
@@ -193,8 +195,9 @@ def render(summary: dict[str, Any], kind: str, folder: str) -> str:
 def _headline(summary: dict[str, Any]) -> list[str]:
     rows = summary["rows"]
     unit = "files" if summary["source"] == "files" else "rows"
+    ignored = f" ({summary['ignored']} more are no Kafka configuration)" if summary["ignored"] else ""
     return [
-        f"{rows['in']} {unit} = {rows['audited']} audited + {rows['quarantined']} in quarantine",
+        f"{rows['in']} {unit} = {rows['audited']} audited + {rows['quarantined']} in quarantine{ignored}",
         f"{summary['deployments']} deployments, {summary['behaviours']} that behave differently",
         f"{summary['errors']} errors, {summary['warnings']} warnings, {summary['notes']} notes",
     ]

@@ -234,7 +234,7 @@ def _place(at: Location, places: Mapping[str, tuple[str, Canonical]]) -> tuple[s
 
 def headline_of(answers: Any) -> Row:
     found = answers.headline if answers is not None else None
-    return {} if found is None else dict(found._asdict())
+    return {} if found is None else dict(found)
 
 
 def dumps(value: Any) -> str:

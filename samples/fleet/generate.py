@@ -44,7 +44,7 @@ SANE: dict[str, dict[str, list[str]]] = {
         "compression.type": ["none", "lz4", "zstd", "snappy"],
         "buffer.memory": ["33554432", "67108864"],
         "delivery.timeout.ms": ["120000", "180000"],
-        "request.timeout.ms": ["30000", "20000"],
+        "request.timeout.ms": ["30000", "40000"],
         "max.block.ms": ["60000"],
         "key.serializer": ["org.apache.kafka.common.serialization.StringSerializer"],
         "value.serializer": ["org.apache.kafka.common.serialization.ByteArraySerializer"],

@@ -107,9 +107,12 @@ def test_a_secret_is_in_no_table(spark, tmp_path):
         "ssl.keystore.password": secret,
         "x.url": f"https://user:{secret}@host/",
     }
-    frame = spark.createDataFrame([("producer", config)], "component string, config map<string,string>")
+    torn = {"acks": "1", "linger.ms": "5\u0002acks\u0001all"}
+    rows = [("producer", config), ("producer", torn)]
+    frame = spark.createDataFrame(rows, "component string, config map<string,string>")
     result = audit_fleet(spark, frame, str(tmp_path / "out"), kafka_version="3.9")
-    assert {row[0] for row in told(spark, result.folder)} >= {"KA101"}
+    assert result.summary["rows"] == {"in": 2, "audited": 1, "quarantined": 1}
+    assert {row[0] for row in told(spark, result.folder)} >= {"KA301"}
     for path in (tmp_path / "out").rglob("*"):
         if path.is_file():
             assert secret.encode() not in path.read_bytes(), path
