@@ -9,6 +9,9 @@ from typing import NamedTuple
 from ..model import UsageError
 
 UNOWNED = "(nobody)"
+CODEOWNERS = "CODEOWNERS"
+# Where GitHub looks for it, in its order.
+PLACES = (f".github/{CODEOWNERS}", CODEOWNERS, f"docs/{CODEOWNERS}")
 
 
 class Owners(NamedTuple):
@@ -68,8 +71,8 @@ def _glob(pattern: str) -> str:
 
 
 def nearest(files: Sequence[str]) -> str | None:
-    """Where GitHub looks for CODEOWNERS, in its order."""
-    for place in (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS"):
+    """The one of a root's CODEOWNERS that counts."""
+    for place in PLACES:
         if place in files:
             return place
     return None

@@ -17,7 +17,7 @@ from ..project import EMPTY, Project, load_project
 from ..registry import load_registry
 from ..report.build import reported_finding
 from .canonical import of_document
-from .owners import UNOWNED, Owners, codeowners, nearest, path_pattern
+from .owners import CODEOWNERS, PLACES, UNOWNED, Owners, codeowners, nearest, path_pattern
 from .worker import SECTION, Judge, Row, as_batches, dumps, headline_of, judge_of
 
 # A root with more text than this is not held in memory at once.
@@ -68,7 +68,7 @@ def audit_root(judge: Judge, files: list[Row]) -> Iterator[Row]:
             prefix + record.file,
             {"file": prefix + record.file, "good": good, "reason": None if good else record.reason},
         )
-    for name in sorted(contents.keys() - {record.file for record in records} - {PROJECT_FILE}):
+    for name in sorted(contents.keys() - {record.file for record in records} - {PROJECT_FILE, *PLACES}):
         yield _row("ignored", prefix + name, {"file": prefix + name})
     # A root's own CODEOWNERS names files from the root, what the command line gives from the source.
     base = prefix if judge.job.owners is not None else ""
@@ -92,7 +92,7 @@ def _records(
     judge: Judge, root: str, contents: Mapping[str, Row], texts: Mapping[str, bytes], project: Project
 ) -> Iterator[FileRecord]:
     for name in sorted(contents):
-        if name == PROJECT_FILE:
+        if posixpath.basename(name) in (PROJECT_FILE, CODEOWNERS):
             continue
         record = FileRecord(name, name, None, "skipped", None, (), None, True, False, "")
         data = texts.get(name)

@@ -23,7 +23,7 @@ def test_the_same_findings_as_audit(spark, advisor, samples, tmp_path):
     """Every sample, a folder of services made by the generator, and a file that cannot be read."""
     generate.write_files(samples / "made", 6, 40)
     (samples / "quickstart/CODEOWNERS").write_text("* @payments\n")
-    (samples / "broken.yml").write_text("spring:\n  kafka: {a: [\n")
+    (samples / "application.yml").write_text("spring:\n  kafka: {a: [\n")
     report = json.loads(advisor("audit", "--format", "json", samples).stdout)
     result = audit_fleet(spark, str(samples), str(tmp_path / "out"))
     rows = spark.read.parquet(f"{result.folder}/findings").collect()
@@ -35,7 +35,7 @@ def test_the_same_findings_as_audit(spark, advisor, samples, tmp_path):
     good = [file["file"] for file in report["files"] if file["status"] != "skipped"]
     assert result.summary["rows"]["audited"] == len(good)
     kept = spark.read.parquet(f"{result.folder}/quarantine").collect()
-    assert [row["file"] for row in kept] == ["broken.yml"]
+    assert [row["file"] for row in kept] == ["application.yml"]
     assert result.summary["deployments"] == len(report["deployments"])
 
 
