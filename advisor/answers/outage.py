@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..model import Deployment
+from ..sim.quorum import until_fenced
 from ..sim.timeline import Setup, Step
 from ..sim.timeline_client import ClientPolicy
 from ..sim.timeline_measure import Measured, measure
@@ -90,7 +91,20 @@ def fenced_after(cluster: ClusterPolicy) -> Range:
     """From a broker's death to its fence, the least and the most: its last heartbeat is up to an interval
     old."""
     least = cluster.session_timeout - cluster.heartbeat_interval + FENCE_LATE[0]
-    return max(0, least), cluster.session_timeout + cluster.session_tick + FENCE_LATE[-1]
+    most = cluster.session_timeout + cluster.session_tick + FENCE_LATE[-1]
+    if cluster.voters_at:
+        # It may be the active controller as well; then another has to take over first.
+        both = until_fenced(cluster.control, cluster.session_timeout, cluster.heartbeat_interval, 1)
+        most = max(most, both.most + FENCE_LATE[-1] if both is not None else most)
+    return max(0, least), most
+
+
+def variants(setup: Setup) -> list[Setup]:
+    """The broker that fails is the active controller too, or it is not."""
+    seats = setup.cluster.voters_at
+    if len(seats) < 2:
+        return [setup]
+    return [setup, setup._replace(cluster=setup.cluster._replace(voters_at=(*seats[1:], seats[0])))]
 
 
 # -- schedules ---------------------------------------------------------------------------------------------
@@ -178,7 +192,7 @@ def play(setup: Setup, steps: Sequence[Step], load: Load, remember: Remember) ->
 
 def _played(setup: Setup, schedule: Sequence[Step], remember: Remember) -> list[dict[str, Any]]:
     def compute() -> Any:
-        return [_row(one) for one in measure(setup, schedule)]
+        return [_row(one) for each in variants(setup) for one in measure(each, schedule)]
 
     return list(remember("outage", repr((setup, schedule)), compute))
 
@@ -306,11 +320,12 @@ def told(setup: Setup, steps: Sequence[Step], load: Load, remember: Remember) ->
     """The run with the most failures, a row for each event, in the report's shape."""
     setup, schedule, _ = prepared(setup, steps, load)
     rows = _played(setup, schedule, remember)
-    worst = max(range(len(GRID)), key=lambda n: (sum(rows[n]["failed"].values()), rows[n]["duplicates"], -n))
+    worst = max(range(len(rows)), key=lambda n: (sum(rows[n]["failed"].values()), rows[n]["duplicates"], -n))
+    variant, phase = divmod(worst, len(GRID))
 
     def compute() -> Any:
         brokers = range(1, setup.partition.replicas + 1)
-        return _cells(record(setup, schedule, GRID[worst], list(brokers)).rows)
+        return _cells(record(variants(setup)[variant], schedule, GRID[phase], list(brokers)).rows)
 
     return tuple(remember("outage-run", repr((setup, schedule)), compute))
 

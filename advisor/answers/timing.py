@@ -14,6 +14,7 @@ from ..decode import behaviour, decode
 from ..effective import client_layers, deployment_layers, effective
 from ..model import Deployment, Origin, Setting
 from ..sim.partition_state import Policy
+from ..sim.quorum import Control, Ensemble, Quorum
 from ..sim.timeline import Setup
 from ..sim.timeline_client import ClientPolicy
 from ..sim.timeline_replicas import ClusterPolicy
@@ -86,10 +87,49 @@ def timed(deployment: Deployment, compressible: bool = False) -> Timed | None:
         max_message_bytes=reader.number("topic", "max.message.bytes"),
         heartbeat_interval=heartbeat,
         session_tick=0 if decoded.kraft else TICK,
+        rebalance_interval=_rebalance(reader),
+        lag_messages=_lag_messages(reader),
+        **_control(reader, decoded.kraft, partition.replicas, session_timeout),
     )
     client = _client(reader, decoded.version, chosen, compressible)
     setup = Setup(partition, cluster, client)
     return Timed(setup, tuple(reader.settings), tuple(reader.assumed), tuple(reader.unknown))
+
+
+def _control(reader: _Reader, kraft: bool, replicas: int, session_timeout: int) -> dict[str, Any]:
+    """Who elects the controller, which replicas' brokers vote too, and how many brokers hold no replica. A
+    cluster whose brokers nobody counts has three, or as many as there are replicas."""
+    brokers = max(replicas, reader.brokers())
+    control: Control = Ensemble(brokers, session_timeout, TICK)
+    voters_at: tuple[int, ...] = ()
+    if kraft:
+        voters = reader.voters()
+        control = Quorum(
+            voters or 1,
+            *(reader.default(f"controller.quorum.{name}.ms") * MILLISECOND for name in _QUORUM_TIMES),
+        )
+        if voters is not None and reader.combined():
+            voters_at = tuple(range(min(voters, replicas)))
+    return {"control": control, "voters_at": voters_at, "others": brokers - replicas}
+
+
+_QUORUM_TIMES = ("fetch.timeout", "election.timeout", "election.backoff.max")
+
+
+def _rebalance(reader: _Reader) -> int:
+    """How often leadership is moved back, 0 for never."""
+    found, _ = effective("broker", "auto.leader.rebalance.enable", reader.version, reader.layers)
+    if found is None or found.value != "true":
+        return 0
+    return reader.default("leader.imbalance.check.interval.seconds") * 1_000 * MILLISECOND
+
+
+def _lag_messages(reader: _Reader) -> int | None:
+    """replica.lag.max.messages counts before 0.9 alone (KAFKA-1546); its default there was 4,000."""
+    if reader.version.number >= (0, 9):
+        return None
+    given = reader.layers.get("broker", {}).get("replica.lag.max.messages")
+    return _whole(given) or 4_000
 
 
 def _client(reader: _Reader, version: Version, chosen: dict[str, Any], compressible: bool) -> ClientPolicy:
@@ -169,6 +209,37 @@ class _Reader:
         if found is not None:
             self._keep((component, found))
         return number
+
+    # Of the cluster, for what only some faults ask about: not shown among the settings, nothing is assumed.
+
+    def default(self, key: str) -> int:
+        """As it is set, or as the release has it; 0 where it has no such key."""
+        found, _ = effective("broker", key, self.version, self.layers)
+        return _whole(found) or 0
+
+    def brokers(self) -> int:
+        stated = next((fact.value for fact in self.deployment.facts if fact.name == "cluster.brokers"), "")
+        return int(stated) if stated.isdigit() and int(stated) > 0 else 3
+
+    def voters(self) -> int | None:
+        """None where controller.quorum.voters does not list them."""
+        given = self.layers.get("broker", {}).get("controller.quorum.voters")
+        if given is None or not isinstance(given.value, str) or not given.value.strip():
+            return None
+        return len(given.value.split(","))
+
+    def combined(self) -> bool:
+        """Every broker in sight is a controller too."""
+        roles = [
+            setting.value
+            for document in self.deployment.cluster
+            for setting in document.settings
+            if setting.key == "process.roles"
+        ]
+        both = {"broker", "controller"}
+        return bool(roles) and all(
+            isinstance(value, str) and {part.strip() for part in value.split(",")} == both for value in roles
+        )
 
     def producer(self, java: str, rdkafka: str | None, factor: int, rdkafka_factor: int) -> int | None:
         """None: this release has no such key."""

@@ -86,7 +86,8 @@ def test_nothing_of_the_machine_is_in_the_report(advisor, samples, sample, tmp_p
     assert samples.parent.name not in text
     assert str(ROOT) not in text
     host = socket.gethostname()
-    assert host == "localhost" or host not in text
+    # A machine may be called "vm", as is a part of the kernel's settings: only the whole name counts.
+    assert host == "localhost" or not re.search(rf"(?<![\w.-]){re.escape(host)}(?![\w.-])", text)
     assert not re.search(r"\b20\d\d-\d\d-\d\d\b", text), "a date"
     assert not re.search(r"\b\d\d:\d\d:\d\d\b", text), "a time"
     paths = [file["file"] for file in report["files"]]

@@ -21,7 +21,6 @@ from advisor.sim.timeline import Outcome, Setup, Step, outcomes
 from advisor.simulating import completed, of_settings
 
 MILLISECOND = 1_000
-BROKERS = 3  # of every recorded cluster
 COUNTS = ("acked", "acked_lost", "failed_but_readable", "duplicates", "descents")
 ONE_BROKER = ("sigstop", "sigcont", "kill9", "term", "start", "wipe")
 SEVERAL = ("wait_leader", "wait_isr", "wait_nodes")
@@ -45,8 +44,7 @@ def setup(case: Mapping[str, Any]) -> Setup:
     version = resolve_version(case["version"])
     found = timed(completed(of_settings(Overrides(settings, (replicas,)), version)), compressible=True)
     assert found is not None, "a recorded producer has started"
-    others = BROKERS - len(given["topic"]["replicas"])
-    return found.setup._replace(cluster=found.setup.cluster._replace(others=others))
+    return found.setup
 
 
 def _text(value: Any) -> str:
