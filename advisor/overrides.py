@@ -10,6 +10,9 @@ from .model import Fact, Origin, Setting, UsageError
 from .reading import value_of
 from .versions import choose_version
 
+# Keys that went before the oldest release of the catalog, and that the simulator still acts on.
+_OLDER = {("broker", "replica.lag.max.messages")}
+
 
 def parse_overrides(sets: Sequence[str], version: Version | None) -> Overrides:
     version = version or resolve_version(choose_version(None, ())[0])
@@ -27,7 +30,8 @@ def parse_overrides(sets: Sequence[str], version: Version | None) -> Overrides:
             raise UsageError(
                 f"--set {name}: no component {component!r}; one of {', '.join(COMPONENTS)}, fact"
             )
-        if not is_known(component, key, version) and librdkafka(key) is None:
+        old = version.number < (2, 0) and (component, key) in _OLDER
+        if not old and not is_known(component, key, version) and librdkafka(key) is None:
             near = suggest(component, key, version)
             hint = f"; did you mean {component}.{near}?" if near else ""
             raise UsageError(f"--set {name}: Kafka {version.asked} has no {component} setting {key!r}{hint}")

@@ -65,6 +65,15 @@ def test_a_frozen_follower_holds_the_high_watermark_until_it_leaves_the_isr(simu
         assert rows[-1]["state"]["isr"] == [1, 2, 3]
 
 
+def test_an_isr_by_messages_flaps_under_a_burst_and_one_by_time_does_not(simulate):
+    for version, flaps in (("0.8", True), ("0.9", False)):
+        path = SAMPLES / "isr-by-messages.toml"
+        rows = simulate("--schedule", path, "--kafka-version", version, "--format", "json").json["trace"]
+        isrs = [row["state"]["isr"] for row in rows]
+        assert ([1] in isrs) == flaps
+        assert isrs[-1] == [1, 2, 3]
+
+
 def test_records_expire_where_the_outage_outlasts_the_delivery_timeout(simulate):
     done = simulate("--schedule", SAMPLES / "leader-killed.toml", *SHORT, "--format", "json")
     assert done.code == 0, "what the file expects was said of other settings"
