@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from . import group as classic
 from .consumer import AUTO, NOT_OWNED, WITH_OUTPUT, owned
 from .group_model import ENDS, FAULTS, Effects, Event, GroupPolicy, State, enabled, initial, step
+from .models import Seen, effect_seen, replayed
 from .search import STATES_MAX, explore
 
 BOUNDS = (
@@ -19,7 +20,6 @@ BOUNDS = (
     "2 rebalances and one return, join + sync atomic"
 )
 Predicate = Callable[[State], str | None]
-Seen = Callable[[Event, Effects, State], bool]
 
 
 class Answer(NamedTuple):
@@ -112,8 +112,8 @@ def successors(policy: GroupPolicy, state: State) -> Iterable[tuple[Event, Effec
 def witnesses(policy: GroupPolicy, budget: Mapping[str, int]) -> dict[str, Seen]:
     """What must be reachable before Holds means anything."""
     seen: dict[str, Seen] = {
-        "a record is processed": _effect("processed"),
-        "a commit is taken": _effect("committed"),
+        "a record is processed": effect_seen("processed"),
+        "a commit is taken": effect_seen("committed"),
     }
     if budget["member_crash"]:
         seen["a member dies"] = lambda event, effects, state: event.name == "member_crash"
@@ -124,26 +124,15 @@ def witnesses(policy: GroupPolicy, budget: Mapping[str, int]) -> dict[str, Seen]
         seen["a member is dropped while it works"] = lambda event, effects, state: event.name == "drop"
         seen["a member comes back"] = lambda event, effects, state: event.name == "return"
         if policy.reading.commits != AUTO:
-            seen["a late commit is fenced"] = _effect("fenced")
+            seen["a late commit is fenced"] = effect_seen("fenced")
     if policy.reading.commits != WITH_OUTPUT and any(budget.values()) and not policy.reading.workers:
         seen["every partition is read to its end"] = lambda event, effects, state: state.committed == ENDS
     return seen
 
 
-def _effect(name: str) -> Seen:
-    return lambda event, effects, state: any(effect.startswith(name) for effect in effects)
-
-
 def replay(policy: GroupPolicy, start: State, run: Iterable[Event]) -> list[tuple[Event, Effects, State]]:
     """The run again, event by event; ValueError if one is not enabled where it stands."""
-    states = []
-    state = start
-    for event in run:
-        if event not in tuple(enabled(policy, state)):
-            raise ValueError(f"{event.text()} cannot happen here")
-        state, effects = step(policy, state, event)
-        states.append((event, effects, state))
-    return states
+    return replayed(enabled, step, policy, start, run)
 
 
 def trace_of(policy: GroupPolicy, start: State, run: Iterable[Event]) -> tuple[dict[str, Any], ...]:

@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise
 from typing import Any
 
+from .models import Seen, concluded, effect_seen, event_seen, replayed
 from .producer import FAULTS, NO_BATCH, Effects, Event, ProducerPolicy, State, enabled, initial, step
 from .search import explore
-from .verdict import Bounds, Broken, Holds, Step, Trace, Unknown, Verdict
+from .verdict import Bounds, Broken, Holds, Step, Trace, Verdict
 
 BOUNDS = Bounds(replicas=2, records=3, elections=1, note="one record a batch, at most 2 batches in flight")
 
 Predicate = Callable[[State], str | None]
-Seen = Callable[[Event, Effects, State], bool]
 
 
 def records_stored_once(
@@ -105,17 +105,10 @@ def _ask(
     if found.run is not None and found.reason is not None:
         trace = trace_of(policy, start, found.run)
         return Broken(guarantee, trace, _spent(found.run), found.states, bounds, found.reason)
-    if found.stopped is not None:
-        return Unknown(
-            f"no run found among the first {found.stopped} within {bounds.text()}", (), bounds, found.states
-        )
-    missing = [name for name in expected if name not in found.witnessed]
-    if missing:
-        return Unknown(f"never seen within {bounds.text()}: {'; '.join(missing)}", (), bounds, found.states)
-    holds = Holds(bounds, found.states, tuple(name for name in expected if name in found.witnessed))
-    if not others:
-        _clean[mark] = holds
-    return holds
+    verdict = concluded(found, bounds, expected)
+    if isinstance(verdict, Holds) and not others:
+        _clean[mark] = verdict
+    return verdict
 
 
 # Policies under which no reachable state breaks either guarantee: the two questions explore the same states,
@@ -131,44 +124,29 @@ def successors(policy: ProducerPolicy, state: State) -> Iterable[tuple[Event, Ef
 
 def witnesses(policy: ProducerPolicy, budget: Mapping[str, int]) -> dict[str, Seen]:
     """What must be reachable under this policy and these faults before Holds means anything."""
-    seen: dict[str, Seen] = {"a record is acknowledged": _effect("acked")}
+    seen: dict[str, Seen] = {"a record is acknowledged": effect_seen("acked")}
     for name in FAULTS:
         # Nobody waits for an answer with acks=0, so none can be lost.
         if budget[name] and not (name == "lost_response" and policy.acks == "0"):
-            seen[f"{name} happens"] = _event(name)
+            seen[f"{name} happens"] = event_seen(name)
     failing = any(budget[name] for name in FAULTS if name != "producer_crash")
     if failing and policy.acks != "0":
         if policy.retries == 0 and (policy.client_family == "java" or not budget["leader_move"]):
-            seen["a send fails"] = _effect("failed")
+            seen["a send fails"] = effect_seen("failed")
         else:
-            seen["a retry is sent"] = _effect("retried")
+            seen["a retry is sent"] = effect_seen("retried")
     if policy.idempotence and budget["lost_response"]:
-        seen["a repeated batch is recognised"] = _effect("duplicate")
+        seen["a repeated batch is recognised"] = effect_seen("duplicate")
     if policy.idempotence and policy.in_flight > 1 and budget["retriable_error"]:
-        seen["a batch out of sequence is refused"] = _effect("out-of-order")
+        seen["a batch out of sequence is refused"] = effect_seen("out-of-order")
     if policy.named and policy.idempotence and budget["producer_crash"]:
-        seen["a stale producer is fenced"] = _effect("fenced")
+        seen["a stale producer is fenced"] = effect_seen("fenced")
     return seen
-
-
-def _effect(name: str) -> Seen:
-    return lambda event, effects, state: any(effect.startswith(name) for effect in effects)
-
-
-def _event(name: str) -> Seen:
-    return lambda event, effects, state: event.name == name
 
 
 def replay(policy: ProducerPolicy, start: State, run: Iterable[Event]) -> list[tuple[Event, Effects, State]]:
     """The run again, event by event; ValueError if one is not enabled where it stands."""
-    states: list[tuple[Event, Effects, State]] = []
-    state = start
-    for event in run:
-        if event not in tuple(enabled(policy, state)):
-            raise ValueError(f"{event.text()} cannot happen here")
-        state, effects = step(policy, state, event)
-        states.append((event, effects, state))
-    return states
+    return replayed(enabled, step, policy, start, run)
 
 
 def _spent(run: Iterable[Event]) -> dict[str, int]:

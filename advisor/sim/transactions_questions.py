@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from .models import Seen, concluded, effect_seen, event_seen, replayed
 from .search import explore
 from .transactions import (
     ABORT,
@@ -24,7 +25,7 @@ from .transactions import (
     open_since,
     step,
 )
-from .verdict import Bounds, Broken, Holds, Step, Trace, Unknown, Verdict
+from .verdict import Bounds, Broken, Step, Trace, Verdict
 
 BOUNDS = Bounds(
     replicas=1,
@@ -35,7 +36,6 @@ BOUNDS = Bounds(
 )
 
 Predicate = Callable[[TransactionPolicy, State], str | None]
-Seen = Callable[[Event, Effects, State], bool]
 
 
 def aborted_read(policy: TransactionPolicy, state: State) -> str | None:
@@ -96,14 +96,7 @@ def ask(
     if found.run is not None and found.reason is not None:
         trace = trace_of(policy, start, found.run)
         return Broken(guarantee, trace, spent(found.run), found.states, bounds, found.reason)
-    if found.stopped is not None:
-        return Unknown(
-            f"no run found among the first {found.stopped} within {bounds.text()}", (), bounds, found.states
-        )
-    missing = [name for name in expected if name not in found.witnessed]
-    if missing:
-        return Unknown(f"never seen within {bounds.text()}: {'; '.join(missing)}", (), bounds, found.states)
-    return Holds(bounds, found.states, tuple(name for name in expected if name in found.witnessed))
+    return concluded(found, bounds, expected)
 
 
 def successors(policy: TransactionPolicy, state: State) -> Iterable[tuple[Event, Effects, State]]:
@@ -116,23 +109,23 @@ def witnesses(policy: TransactionPolicy, budget: Mapping[str, int]) -> dict[str,
     """What must be reachable under this policy and these faults before Holds means anything."""
     seen: dict[str, Seen] = {
         "a record of finished work is read": _committed_read,
-        "a record of others is read": _effect("read o0"),
+        "a record of others is read": effect_seen("read o0"),
     }
     for name in FAULTS:
         if budget[name]:
-            seen[f"{name} happens"] = _event(name)
+            seen[f"{name} happens"] = event_seen(name)
     if not policy.transactional:
         return seen
-    seen["a transaction is aborted"] = _effect("decided abort")
+    seen["a transaction is aborted"] = effect_seen("decided abort")
     if policy.isolation == "read_committed":
-        seen["an aborted record is skipped"] = _effect("skipped")
+        seen["an aborted record is skipped"] = effect_seen("skipped")
     if budget["producer_crash"] or budget["producer_pause"]:
-        seen["a transaction times out"] = _event("expire")
-        seen["another producer takes over"] = _effect("initialised p1")
+        seen["a transaction times out"] = event_seen("expire")
+        seen["another producer takes over"] = effect_seen("initialised p1")
     if budget["producer_pause"]:
-        seen["a zombie is fenced"] = _effect("fenced p0")
+        seen["a zombie is fenced"] = effect_seen("fenced p0")
     if budget["late_request"] and policy.verifies and not policy.epoch_each:
-        seen["a late record is refused"] = _effect("not-in-transaction")
+        seen["a late record is refused"] = effect_seen("not-in-transaction")
     return seen
 
 
@@ -140,14 +133,6 @@ def _committed_read(event: Event, effects: Effects, state: State) -> bool:
     return event.name == "read" and any(
         fate == "commit" and f"read r{work}" in effects for work, fate in enumerate(state.fates)
     )
-
-
-def _effect(name: str) -> Seen:
-    return lambda event, effects, state: any(effect.startswith(name) for effect in effects)
-
-
-def _event(name: str) -> Seen:
-    return lambda event, effects, state: event.name == name
 
 
 def spent(run: Iterable[Event]) -> dict[str, int]:
@@ -159,14 +144,7 @@ def replay(
     policy: TransactionPolicy, start: State, run: Iterable[Event]
 ) -> list[tuple[Event, Effects, State]]:
     """The run again, event by event; ValueError if one is not enabled where it stands."""
-    states: list[tuple[Event, Effects, State]] = []
-    state = start
-    for event in run:
-        if event not in tuple(enabled(policy, state)):
-            raise ValueError(f"{event.text()} cannot happen here")
-        state, effects = step(policy, state, event)
-        states.append((event, effects, state))
-    return states
+    return replayed(enabled, step, policy, start, run)
 
 
 def trace_of(policy: TransactionPolicy, start: State, run: Iterable[Event]) -> Trace:
