@@ -18,6 +18,30 @@ settings.load_profile("any-machine")
 ROOT = Path(__file__).resolve().parent.parent
 
 
+# The longest first, so that nothing long is left over at the end.
+LONGEST = ("fleet", "rules", "cli", "sim")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Who runs what: a file's tests share its fixtures and stay together, all of Spark's share one session,
+    and tests about the source do not read it while a wheel is built there."""
+    for item in items:
+        item.add_marker(pytest.mark.xdist_group(_group(item.path.relative_to(ROOT / "tests"))))
+    folders = [*LONGEST, *sorted({_folder(item) for item in items} - set(LONGEST))]
+    items.sort(key=lambda item: folders.index(_folder(item)))
+
+
+def _group(path: Path) -> str:
+    if path.parts[0] == "fleet":
+        return "spark"
+    return "tree" if path.parts[0] in ("packaging", "test_house.py") else path.as_posix()
+
+
+def _folder(item) -> str:
+    return item.path.relative_to(ROOT / "tests").parts[0]
+
+
 @pytest.fixture
 def advisor(tmp_path):
     """`advisor("audit", "x")` runs the command as a user does and gives the finished process."""
