@@ -152,4 +152,8 @@ STEPS: Mapping[str, tuple[str, str]] = {
         '"minority" (with the producer), "controller-only", "replication-only"',
     ),
     "unisolate": ('["unisolate"]', "the network is whole again"),
+    "controller_kill9": ('["controller_kill9"]', "the active controller's process dies"),
+    "controller_term": ('["controller_term"]', "the active controller is shut down properly"),
+    "controller_start": ('["controller_start"]', "a controller that is away comes back"),
+    "controller_failover": ('["controller_failover"]', "another controller takes over at once"),
 }

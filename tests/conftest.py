@@ -22,12 +22,13 @@ ROOT = Path(__file__).resolve().parent.parent
 LONGEST = ("fleet", "rules", "cli", "sim")
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
+def pytest_itemcollected(item):
     """Who runs what: a file's tests share its fixtures and stay together, all of Spark's share one session,
     and tests about the source do not read it while a wheel is built there."""
-    for item in items:
-        item.add_marker(pytest.mark.xdist_group(_group(item.path.relative_to(ROOT / "tests"))))
+    item.add_marker(pytest.mark.xdist_group(_group(item.path.relative_to(ROOT / "tests"))))
+
+
+def pytest_collection_modifyitems(items):
     folders = [*LONGEST, *sorted({_folder(item) for item in items} - set(LONGEST))]
     items.sort(key=lambda item: folders.index(_folder(item)))
 

@@ -74,6 +74,15 @@ def test_an_isr_by_messages_flaps_under_a_burst_and_one_by_time_does_not(simulat
         assert isrs[-1] == [1, 2, 3]
 
 
+def test_without_a_majority_of_voters_nobody_is_elected(simulate):
+    three = ("--set", "broker.controller.quorum.voters=11@c1:9093,12@c2:9093,13@c3:9093")
+    for words, stuck in (((), True), (three, False)):
+        path = SAMPLES / "no-controller.toml"
+        rows = simulate("--schedule", path, *words, "--format", "json").json["trace"]
+        at = {row["event"]["name"]: row["t_ms"] for row in reversed(rows)}
+        assert (at["elect"] > at["controller_start"]) == stuck
+
+
 def test_records_expire_where_the_outage_outlasts_the_delivery_timeout(simulate):
     done = simulate("--schedule", SAMPLES / "leader-killed.toml", *SHORT, "--format", "json")
     assert done.code == 0, "what the file expects was said of other settings"
