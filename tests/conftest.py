@@ -22,15 +22,21 @@ ROOT = Path(__file__).resolve().parent.parent
 LONGEST = ("fleet", "rules", "cli", "sim")
 
 
-def pytest_itemcollected(item):
-    """Who runs what: a file's tests share its fixtures and stay together, all of Spark's share one session,
-    and tests about the source do not read it while a wheel is built there."""
-    item.add_marker(pytest.mark.xdist_group(_group(item.path.relative_to(ROOT / "tests"))))
-
-
 def pytest_collection_modifyitems(items):
     folders = [*LONGEST, *sorted({_folder(item) for item in items} - set(LONGEST))]
     items.sort(key=lambda item: folders.index(_folder(item)))
+
+
+def pytest_xdist_make_scheduler(config, log):
+    """Who runs what: a file's tests share its fixtures and stay together, all of Spark's share one session,
+    and tests about the source do not read it while a wheel is built there."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Together(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            return _group(Path(nodeid.partition("::")[0]).relative_to("tests"))
+
+    return Together(config, log)
 
 
 def _group(path: Path) -> str:
