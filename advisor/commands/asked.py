@@ -27,20 +27,27 @@ def add_scope(parser: argparse.ArgumentParser) -> None:
         choices=("dev", "prod"),
         help="judge as a developer's sandbox or as production (default: guessed)",
     )
+    add(
+        "--set",
+        metavar="X=V",
+        action="append",
+        default=[],
+        help="a value instead of the file's: topic.min.insync.replicas=2, fact.brokers=5 (repeatable)",
+    )
+    add_rules(parser)
+    add("--no-link", action="store_true", help="judge each file alone")
+    add("--no-cache", action="store_true", help="neither read nor write the cache")
+
+
+def add_rules(parser: argparse.ArgumentParser) -> None:
+    """Which rules, and whose: as a fleet is asked too."""
     for name, metavar, about in (
-        (
-            "--set",
-            "X=V",
-            "a value instead of the file's: topic.min.insync.replicas=2, fact.brokers=5 (repeatable)",
-        ),
         ("--select", "CODES", "only these rules: codes, beginnings of codes, names"),
         ("--ignore", "CODES", "not these rules"),
         ("--rules", "PACK", "a rule pack of your own, TOML (repeatable)"),
         ("--plugin", "FILE", "a plugin of your own, Python (repeatable)"),
     ):
-        add(name, metavar=metavar, action="append", default=[], help=about)
-    add("--no-link", action="store_true", help="judge each file alone")
-    add("--no-cache", action="store_true", help="neither read nor write the cache")
+        parser.add_argument(name, metavar=metavar, action="append", default=[], help=about)
 
 
 def options_of(args: argparse.Namespace) -> Options:

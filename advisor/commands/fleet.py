@@ -2,9 +2,9 @@
 
 SOURCE is a folder or glob of configuration files (one checkout of many repositories, say), or a table of
 configurations: parquet, JSON lines, CSV, a Delta table, `jdbc:...`, or `table:NAME` of a catalog. A table
-has a
-column component, a column config (a map or JSON) or columns key and value, and, as far as known, cluster,
-topic, client, owner and kafka_version. Each behaviour is simulated once, however many rows have it."""
+has a column component, a column config (a map or JSON) or columns key and value, and, as far as known,
+cluster, topic, client, owner and kafka_version. Each behaviour is simulated once, however many rows
+have it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import sys
 
 from ..model import UsageError
 from . import say
+from .asked import add_rules
 
 EPILOG = """\
 examples:
@@ -99,13 +100,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         choices=("dev", "prod"),
         help="judge all as a sandbox or as production (default: guessed)",
     )
-    for name, metavar, about in (
-        ("--select", "CODES", "only these rules: codes, beginnings of codes, names"),
-        ("--ignore", "CODES", "not these rules"),
-        ("--rules", "PACK", "a rule pack of your own, TOML (repeatable)"),
-        ("--plugin", "FILE", "a plugin of your own, Python (repeatable)"),
-    ):
-        add(name, metavar=metavar, action="append", default=[], help=about)
+    add_rules(parser)
     add("--no-link", action="store_true", help="judge each configuration alone")
     add("--no-cache", action="store_true", help="do not use the verdicts of earlier runs")
 

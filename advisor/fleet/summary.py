@@ -207,19 +207,7 @@ def _text(summary: dict[str, Any], folder: str) -> str:
     from tabulate import tabulate
 
     lines = [*_headline(summary), ""]
-    top = [
-        [
-            f["code"],
-            f["name"],
-            f["severity"],
-            f["count"],
-            f["topics"],
-            f["partitions"],
-            f["clients"],
-            f["teams"],
-        ]
-        for f in summary["findings"][:20]
-    ]
+    top = _rows(summary, 20)
     if top:
         names = ["rule", "", "severity", "found", "topics", "partitions", "clients", "teams"]
         lines += [tabulate(top, headers=names, tablefmt="plain"), ""]
@@ -230,6 +218,13 @@ def _text(summary: dict[str, Any], folder: str) -> str:
         lines.append(f"quarantine: {reason['rows']} x {reason['reason']} (such as {reason['example']})")
     lines.append(f"tables and report.html: {folder}")
     return "".join(escaped(line) + "\n" for part in lines for line in part.split("\n"))
+
+
+_COLUMNS = ("code", "name", "severity", "count", "topics", "partitions", "clients", "teams")
+
+
+def _rows(summary: dict[str, Any], most: int) -> list[list[Any]]:
+    return [[finding[column] for column in _COLUMNS] for finding in summary["findings"][:most]]
 
 
 def escaped(text: str) -> str:
@@ -246,19 +241,7 @@ def _markdown(summary: dict[str, Any], folder: str) -> str:
         return [*head, *("| " + " | ".join(cell(value) for value in row) + " |" for row in rows), ""]
 
     lines = ["# Kafka fleet", "", *(f"- {line}" for line in _headline(summary)), ""]
-    found = [
-        (
-            f["code"],
-            f["name"],
-            f["severity"],
-            f["count"],
-            f["topics"],
-            f["partitions"],
-            f["clients"],
-            f["teams"],
-        )
-        for f in summary["findings"][:50]
-    ]
+    found = _rows(summary, 50)
     lines += table(("rule", "name", "severity", "found", "topics", "partitions", "clients", "teams"), found)
     lines += ["## Teams", ""]
     teams = [(t["name"], t["error"], t["warning"], t["note"]) for t in summary["teams"][:50]]

@@ -68,14 +68,7 @@ _LEGENDS = {
 
 
 def log_lines(data: Mapping[str, Any], changed: Sequence[str]) -> Iterator[str]:
-    scenario = data["scenario"]
-    yield scenario["title"]
-    yield ""
-    yield from scenario["story"].splitlines()
-    yield ""
-    note = f" ({data['note']})" if "note" in data else ""
-    yield f"Kafka {data['kafka_version']}{note}" + (f", changed: {', '.join(changed)}" if changed else "")
-    yield from shown.settings_lines(data["settings"])
+    yield from shown.opening_lines(data, changed)
     for name, value in data["workload"].items():
         yield f"  workload: {name} = {value}"
     yield ""

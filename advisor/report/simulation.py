@@ -168,6 +168,17 @@ def counts_text(environment: Mapping[str, int], faults: Mapping[str, int]) -> st
     return counted + (f" (free: {free})" if free else "")
 
 
+def opening_lines(data: Mapping[str, Any], changed: Sequence[str]) -> Iterator[str]:
+    """How every scenario begins: its story, and what it is played on."""
+    yield data["scenario"]["title"]
+    yield ""
+    yield from data["scenario"]["story"].splitlines()
+    yield ""
+    note = f" ({data['note']})" if "note" in data else ""
+    yield f"Kafka {data['kafka_version']}{note}" + (f", changed: {', '.join(changed)}" if changed else "")
+    yield from settings_lines(data["settings"])
+
+
 def settings_lines(settings: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     rows = [
         (f"{row['component']}: {row['key']}", str(row["value"]), _origin(row["origin"])) for row in settings

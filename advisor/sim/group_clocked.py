@@ -7,6 +7,7 @@ due and plan it only if it brings news; members that do the same at the same tim
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 from . import group as classic
@@ -89,7 +90,7 @@ def last_beat(node: Node, now: int, interval: int) -> int:
     return node.beat_base + max(0, now - node.beat_base) // interval * interval
 
 
-class Side:
+class Side(ABC):
     """What both protocols have in common: heartbeats and sessions."""
 
     def __init__(self, run: GroupRun) -> None:
@@ -142,11 +143,13 @@ class Side:
         node.beat_base = at
         self.beat(node)
 
+    @abstractmethod
     def beat(self, node: Node) -> None:
-        raise NotImplementedError
+        """A heartbeat arrives, and is answered as the protocol answers it."""
 
+    @abstractmethod
     def expire(self, number: int) -> None:
-        raise NotImplementedError
+        """A session is over."""
 
     def silent(self, node: Node) -> None:
         """No heartbeat comes any more."""

@@ -11,8 +11,6 @@ import threading
 import time
 from pathlib import Path
 
-import pytest
-
 from ..conftest import ROOT, needs
 from .conftest import QUICK, told
 
@@ -97,7 +95,6 @@ def _executors(mark: str) -> list[int]:
 def test_through_spark_connect_it_says_the_same(spark, audited, sample, tmp_path):
     """A Connect server started for the test, in its own process; results are written by the server."""
     needs("java")
-    pytest.importorskip("grpc")
     done = run([sample, "--out", tmp_path / "out", "--remote", "local[2]", "--format", "markdown", *OPTIONS])
     assert done.returncode == 1, done.stderr
     assert done.stdout.startswith("# Kafka fleet\n")
