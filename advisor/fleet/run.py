@@ -16,6 +16,7 @@ from .behaviours import subjects
 from .keys import names_kept_apart, read_keys
 from .linking import clusters_of, linked
 from .options import FleetOptions
+from .owners import owners_given
 from .results import table_findings, write_results
 from .session import is_local, settings_for_the_run
 from .shipping import bundle, sent
@@ -233,14 +234,19 @@ class Run:
 
 
 def _owners(given: str | None) -> str | None:
-    """A path pattern, or the text of the CODEOWNERS file that is named."""
-    if given is None or "{" in given:
-        return given
-    try:
-        with open(given, encoding="utf-8") as file:
-            return file.read()
-    except OSError as error:
-        raise UsageError(f"--owners {given}: {(error.strerror or str(error)).lower()}") from None
+    """A path pattern, or the text of the CODEOWNERS file that is named, after an empty line."""
+    if given is None:
+        return None
+    text = given
+    if "{" not in given:
+        try:
+            with open(given, encoding="utf-8") as file:
+                text = "\n" + file.read()
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
+            raise UsageError(f"--owners {given}: {(reason or str(error)).lower()}") from None
+    owners_given(text)
+    return text
 
 
 # Few enough that each worker learns from the searches it has done, enough to keep a small cluster busy.

@@ -6,118 +6,111 @@ import hashlib
 import os
 import posixpath
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import groupby
 from typing import Any
 
+from ..asking import deployments_of, touches
 from ..engine import Asked, Linked, ask_linked, link_records
-from ..files import BYTES_MAX, PROJECT_FILE, Unreadable, decode
-from ..loading import FileRecord, load_bytes
+from ..files import PROJECT_FILE
+from ..loading import FileRecord
 from ..model import Deployment, Document, UsageError, members_of
 from ..packs import load_packs
 from ..project import EMPTY, Project, load_project
 from ..registry import load_registry
 from ..report.build import reported_finding
 from .canonical import of_document
-from .owners import CODEOWNERS, PLACES, UNOWNED, Owners, codeowners, nearest, path_pattern
+from .owners import CODEOWNERS, UNOWNED, codeowners_of, owners_given
+from .tree_files import Here, There, unread
 from .worker import SECTION, Judge, Row, as_batches, dumps, headline_of, judge_of
 
-# A root with more text than this is not held in memory at once.
+# More of one root than this, handed over by Spark, is not held in memory at once.
 ROOT_BYTES_MAX = 256 * 1024 * 1024
 
 
 def audit_roots(batches: Iterable[Any], job: str) -> Iterator[Any]:
-    """Batches of (root, base, file, length, content), a root's files together, to (kind, mark, payload)."""
+    """Batches of trees.LISTED, a root's files together, to (kind, mark, payload)."""
     import pyarrow
 
     judge = judge_of(job)
-    root: str | None = None
-    files: list[Row] = []
-    for batch in batches:
-        for item in batch.to_pylist():
-            if item["root"] != root and files:
-                yield from as_batches(pyarrow, list(audit_root(judge, files)))
-                files = []
-            root = item["root"]
-            files.append(item)
-    if files:
+    for files in by_root(item for batch in batches for item in batch.to_pylist()):
         yield from as_batches(pyarrow, list(audit_root(judge, files)))
 
 
+def by_root(items: Iterable[Row]) -> Iterator[list[Row]]:
+    for _, members in groupby(items, key=lambda item: str(item["root"])):
+        files: list[Row] = []
+        held = 0
+        for item in members:
+            held += len(item["content"] or b"")
+            if held > ROOT_BYTES_MAX:
+                item["content"] = None
+                item["reason"] = item["reason"] or f"a root of more than {ROOT_BYTES_MAX} bytes"
+            files.append(item)
+        yield files
+
+
 def audit_root(judge: Judge, files: list[Row]) -> Iterator[Row]:
-    """One root's files, each named from it; `inside` makes such a name one of the source's."""
+    """One root's files, each named from it; `inside` makes such a name one of the report's."""
     root = files[0]["root"]
     inside = os.path.relpath(root, files[0]["base"]) if root != files[0]["base"] else "."
     prefix = "" if inside == "." else f"{inside}/"
-    contents = {item["file"]: item for item in files}
-    texts = {name: item["content"] for name, item in contents.items() if item["content"] is not None}
+    tree = Here(root) if files[0]["path"] is not None else There(files)
     try:
-        if sum(item["length"] for item in files) > ROOT_BYTES_MAX:
-            raise UsageError(f"a root of more than {ROOT_BYTES_MAX} bytes")
-        project = _project(root, texts)
-        records = list(_records(judge, root, contents, texts, project))
+        project = _project(root, tree)
+        records, ignored = _records(judge, tree, files, project)
         asked, linked = _asked(judge, root, project, records)
     except UsageError as error:
         reason = str(error).splitlines()[0]
-        for name in sorted(contents):
-            yield _row("file", prefix + name, {"file": prefix + name, "good": False, "reason": reason})
+        for item in files:
+            if item["target"] and not _is_ours(item["file"]):
+                yield _file(posixpath.normpath(prefix + item["file"]), reason)
         return
-    owners = _owners(judge, texts)
+    owner_of = _owner_of(judge, files[0], tree)
     for record in records:
-        good = record.error is None
-        yield _row(
-            "file",
-            prefix + record.file,
-            {"file": prefix + record.file, "good": good, "reason": None if good else record.reason},
-        )
-    for name in sorted(contents.keys() - {record.file for record in records} - {PROJECT_FILE, *PLACES}):
+        if record.target:
+            name = posixpath.normpath(prefix + record.file)
+            yield _file(name, record.reason if record.error is not None else None)
+    for name in ignored:
         yield _row("ignored", prefix + name, {"file": prefix + name})
-    # A root's own CODEOWNERS names files from the root, what the command line gives from the source.
-    base = prefix if judge.job.owners is not None else ""
-    yield from _told(judge, prefix, linked, asked, lambda file: owners.of(base + file))
+    yield from _told(judge, prefix, linked, asked, owner_of)
     yield from judge.new_verdicts()
+
+
+def _file(name: str, reason: str | None) -> Row:
+    return _row("file", name, {"file": name, "good": reason is None, "reason": reason})
 
 
 def _row(kind: str, mark: str, payload: Row) -> Row:
     return {"kind": kind, "mark": mark, "payload": dumps(payload)}
 
 
-def _project(root: str, texts: Mapping[str, bytes]) -> Project:
+def _project(root: str, tree: Here | There) -> Project:
     from ..cache import Cache
 
-    if PROJECT_FILE not in texts:
-        return EMPTY
-    return load_project(os.path.join(root, PROJECT_FILE), texts[PROJECT_FILE], Cache(None))
+    data = tree.read(PROJECT_FILE)
+    return EMPTY if data is None else load_project(os.path.join(root, PROJECT_FILE), data, Cache(None))
+
+
+def _is_ours(name: str) -> bool:
+    return posixpath.basename(name) in (PROJECT_FILE, CODEOWNERS)
 
 
 def _records(
-    judge: Judge, root: str, contents: Mapping[str, Row], texts: Mapping[str, bytes], project: Project
-) -> Iterator[FileRecord]:
-    for name in sorted(contents):
-        if posixpath.basename(name) in (PROJECT_FILE, CODEOWNERS):
+    judge: Judge, tree: Here | There, files: list[Row], project: Project
+) -> tuple[list[FileRecord], list[str]]:
+    """What could be read or not, and the names of targets that no format wants."""
+    records: list[FileRecord] = []
+    ignored: list[str] = []
+    for item in sorted(files, key=lambda item: str(item["file"])):
+        if _is_ours(item["file"]):
             continue
-        record = FileRecord(name, name, None, "skipped", None, (), None, True, False, "")
-        data = texts.get(name)
-        if data is None:
-            from ..model import LoadError
-
-            what = f"{contents[name]['length']} bytes, more than the limit of {BYTES_MAX}"
-            yield record._replace(reason=what, error=LoadError(what))
-            continue
-        loaded = load_bytes(record, data, judge.asking.registry, project, _beside(name, texts))
+        known = item["reason"] is not None
+        loaded = unread(item) if known else tree.load(item, judge.asking.registry, project)
         if loaded is not None:
-            yield loaded
-
-
-def _beside(name: str, texts: Mapping[str, bytes]) -> Callable[[str], str | None]:
-    folder = posixpath.dirname(name)
-
-    def read(relative: str) -> str | None:
-        data = texts.get(posixpath.normpath(posixpath.join(folder, relative)))
-        try:
-            return None if data is None else decode(data, "iso-8859-1")
-        except Unreadable:
-            return None
-
-    return read
+            records.append(loaded)
+        elif item["target"]:
+            ignored.append(item["file"])
+    return records, ignored
 
 
 def _asked(judge: Judge, root: str, project: Project, records: list[FileRecord]) -> tuple[Asked, Linked]:
@@ -132,12 +125,19 @@ def _asked(judge: Judge, root: str, project: Project, records: list[FileRecord])
     return ask_linked(asking, project, linked), linked
 
 
-def _owners(judge: Judge, texts: Mapping[str, bytes]) -> Owners:
-    given = judge.job.owners
-    if given is not None:
-        return path_pattern(given) if "{" in given.partition("\n")[0] else codeowners(given)
-    place = nearest(list(texts))
-    return codeowners(texts[place].decode("utf-8", "replace")) if place is not None else Owners()
+def _owner_of(judge: Judge, first: Row, tree: Here | There) -> Callable[[str], str]:
+    """By a file's name from the root. What the command line gives names files from the source."""
+    root = first["root"]
+    if judge.job.owners is not None:
+        given = owners_given(judge.job.owners)
+        inside = os.path.relpath(root, first["source"])
+        return lambda file: given.of(posixpath.normpath(f"{inside}/{file}"))
+    for folder in tree.owned_from(first["base"]):
+        found = codeowners_of(tree.read, folder)
+        if found is not None:
+            inside = os.path.relpath(root, os.path.join(root, folder))
+            return lambda file: found.of(posixpath.normpath(f"{inside}/{file}"))
+    return lambda file: UNOWNED
 
 
 def _told(
@@ -147,7 +147,10 @@ def _told(
     versions = {id(document): asked.versions[id(document)].asked for document in linked.documents}
     marks: dict[str, str] = {}
     texts: dict[int, str] = {}
+    targets = {record.file for record in linked.records if record.target}
     for document in linked.documents:
+        if not touches(document, targets):
+            continue
         canonical = of_document(document, versions[id(document)], judge.job.kept_apart)
         texts[id(document)] = canonical.text()
         yield _row("row", f"{prefix}{document.file}", _document(document, prefix, owner_of, canonical.text()))
@@ -155,7 +158,7 @@ def _told(
     for finding in asked.findings:
         told = reported_finding(finding, prefix)
         found.setdefault(finding.deployment or "", []).append(told)
-    for deployment in linked.deployments:
+    for deployment in deployments_of(linked.deployments, targets):
         homes[deployment.id] = deployment
         profile = asked.profiles[deployment.id]
         canonicals = [
