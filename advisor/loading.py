@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from .files import BYTES_MAX, Unreadable, decode, read_bytes
 from .hookspecs import FormatSpec
-from .model import Document, LoadError, Source, UsageError
+from .model import Document, Fact, LoadError, Origin, Source, UsageError
 from .project import Project
 from .registry import Registry, function
 
@@ -122,10 +122,17 @@ def _sibling_reader(path: str, root: str) -> Callable[[str], str | None]:
 
 
 def _with_family(document: Document, project: Project) -> Document:
-    """What kafka-advisor.toml says of a client wins over what its keys suggest."""
+    """What kafka-advisor.toml says of a client wins over what its keys suggest. The first that says a thing
+    is believed."""
     from fnmatch import fnmatchcase
 
+    said: dict[str, str] = {}
     for client in project.clients:
         if fnmatchcase(document.file, client["path"]):
-            return document._replace(client=client["family"])
+            said = {**client, **said}
+    if said.get("family"):
+        document = document._replace(client=said["family"])
+    if said.get("subscription"):
+        fact = Fact("consumer.subscription", said["subscription"], Origin("project", None, "[[client]]"))
+        document = document._replace(facts=(*document.facts, fact))
     return document

@@ -143,12 +143,18 @@ class Deployment(_Table):
 
 
 class Client(_Table):
-    """Which client library reads some files."""
+    """Which client library reads some files, and how."""
 
     path: Text = Field(description="files that match this glob", examples=["python/**"])
-    family: Text = Field(
+    family: Text | None = Field(
+        None,
         description="java, librdkafka, spring, connect, streams, or one that a plugin gives",
         examples=["librdkafka"],
+    )
+    subscription: Literal["subscribe", "assign"] | None = Field(
+        None,
+        description="whether this consumer subscribes or assigns its partitions itself",
+        examples=["assign"],
     )
 
 
@@ -176,13 +182,41 @@ class Workload(_Table):
 
     record_bytes: Bytes | None = Field(None, description="size of a record", examples=[1024])
     records_per_second: float | None = Field(None, gt=0, description="records sent a second", examples=[100])
-    processing: Literal["loop", "workers", "before", "transaction"] | None = Field(
+    processing: Literal["loop", "workers", "before", "transaction", "external"] | None = Field(
         None,
-        description="records are processed in the poll loop, by workers, after their commit, or in a "
-        "transaction with their output and offsets",
+        description="records are processed in the poll loop, by workers, after their commit, in a "
+        "transaction with their output and offsets, or with offsets kept in a store of the application's own",
         examples=["loop"],
     )
+    workers_commit: Literal["first-unfinished", "as-finished", "polled"] | None = Field(
+        None,
+        description="what is committed beside workers: up to the first record that is not done, each record "
+        "as its worker finishes, or all that was polled",
+        examples=["first-unfinished"],
+    )
+    offset_store: Literal["with-output", "before-output", "after-output"] | None = Field(
+        None,
+        description="when an offset is stored outside of Kafka: in one transaction with the output, before "
+        "or after it",
+        examples=["with-output"],
+    )
+    offset_seek: bool | None = Field(
+        None, description="whether a new owner seeks to the stored offset", examples=[True]
+    )
+    offset_fenced: bool | None = Field(
+        None,
+        description="whether that store refuses a write that does not begin at the offset it holds",
+        examples=[True],
+    )
+    subscription: Literal["subscribe", "assign"] | None = Field(
+        None,
+        description="whether consumers subscribe or assign their partitions themselves",
+        examples=["subscribe"],
+    )
     processing_ms: Milliseconds | None = Field(None, description="time that one record takes", examples=[20])
+    listener_ms: Milliseconds | None = Field(
+        None, description="time that a rebalance listener takes when partitions are revoked", examples=["2s"]
+    )
     longest_pause_ms: Milliseconds | None = Field(
         None, description="longest stop of a process, such as a garbage collection", examples=[2000]
     )

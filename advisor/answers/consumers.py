@@ -2,12 +2,13 @@
 
 The rule that asks says in `params.by` which way of losing a record it is about:
 
-    style       commits before the work, or beside workers that are busy (searched)
-    race        auto-commit of the consumer protocol around a poll (searched; REAL: 4.3.1)
-    stored      librdkafka stores an offset when it hands the message over (searched as a race)
-    growth      a partition is added and auto.offset.reset=latest begins at its end (on the clock)
-    expiry      the group is away for longer than its offsets are kept (arithmetic)
-    retention   the group is away for longer than its records are kept (arithmetic)
+    style       commits before the work, beside workers that are busy, or into a store that nobody seeks to
+    race        auto-commit of the consumer protocol around a poll (REAL: 4.3.1)
+    stored      librdkafka stores an offset when it hands the message over (a race that is always lost)
+    growth, expiry, retention   no offset holds and auto.offset.reset decides: resets.py
+
+and of doing one twice: crash (a crash or a rebalance), assign (instances that no coordinator keeps apart).
+The first three and both of these are searched.
 """
 
 from __future__ import annotations
@@ -17,26 +18,28 @@ from typing import Any
 
 from ..context import Context, Hit, Judgement
 from ..model import Deployment, Edit
-from ..sim.group_phases import GroupSetup, Phase
-from .group_settings import STYLES, Asked, groups_of, seconds
-
-MINUTE = 60_000
-DAY = 24 * 60 * MINUTE
-# Below these nobody would expect an application to be back in time; above, only a stated outage counts.
-SHORT_OFFSETS = 7 * DAY
-SHORT_RETENTION = DAY
+from ..sim.consumer import BEFORE, FINISHED, POLLED
+from .group_settings import STORE, STYLES, Asked, groups_of
 
 
 def judge(deployment: Deployment, context: Context) -> Iterable[Judgement]:
-    by = _PROCESSED[str(context.params.get("by", "style"))]
+    name = str(context.params.get("by", "style"))
+    by = _PROCESSED.get(name)
+    if by is None:
+        from .resets import RESETS
+
+        by = RESETS[name]
     for group in groups_of(deployment, context):
         yield from by(group, context)
 
 
 def judge_once(deployment: Deployment, context: Context) -> Iterable[Judgement]:
-    """Asked only where exactly-once is claimed."""
+    """After a crash it is asked only where exactly-once is claimed."""
+    by = str(context.params.get("by", "crash"))
     for group in groups_of(deployment, context):
-        if group.look.workload("exactly_once") is True:
+        if by == "assign":
+            yield from _by_each(group, context)
+        elif group.look.workload("exactly_once") is True:
             yield from _searched(group, context, "processed_once", _once)
 
 
@@ -73,30 +76,56 @@ def _searched(
     group: Asked, context: Context, question: str, hit: Callable[[Asked, dict[str, Any]], Hit]
 ) -> Iterable[Judgement]:
     deciding = {"consumer.enable.auto.commit", "consumer.group.protocol", "consumer.enable.auto.offset.store"}
+    if group.style == "external":
+        deciding.add("consumer.auto.offset.reset")
     unknown = tuple(sorted(deciding & set(group.unknown)))
     if unknown:
         yield Judgement("unknown", reason=f"{', '.join(unknown)} is a template", depends_on=unknown)
         return
+    faults = {name: int(count) for option in context.faults for name, count in option.items()}
+    answers = [(one, _asked(one, context, question, faults)) for one in group.stores]
+    one, found = answers[0]
+    common = {"faults": faults, "bounds": found["bounds"], "states": found["states"]}
+    if len({answer["verdict"] for _, answer in answers}) > 1:
+        open_questions = {
+            "offset_seek": "does every new owner seek there?",
+            "offset_fenced": "is a late writer refused?",
+        }
+        asked = [open_questions[name] for name in group.store_unstated]
+        fields = tuple(f"[workload] {name}" for name in group.store_unstated)
+        reason = f"offsets are kept outside of Kafka: {' '.join(asked)}"
+        yield Judgement("unknown", reason=reason, depends_on=fields, **common)
+    elif found["verdict"] == "broken":
+        yield Judgement("broken", hit(one, found), tuple(found["trace"]), **common)
+    else:
+        yield Judgement(found["verdict"], reason=found["reason"] or None, **common)
+
+
+def _asked(group: Asked, context: Context, question: str, faults: dict[str, int]) -> dict[str, Any]:
     setup = group.setup
     cooperative = all(name == "cooperative-sticky" for name in setup.strategies)
-    faults = {name: int(count) for option in context.faults for name, count in option.items()}
     reading = setup.reading._replace(batch=min(setup.reading.batch, 2))
-    mark = repr((setup.protocol, cooperative, reading, sorted(faults.items())))
+    reset = setup.reset if reading.store else ""
+    alone = min(group.members()[0], 2) if group.alone else 0
+    mark = repr((setup.protocol, cooperative, reading, sorted(faults.items()), reset, alone))
 
     def search() -> dict[str, Any]:
         from ..sim import group_questions
-        from ..sim.group_model import GroupPolicy
+        from ..sim.group_states import GroupPolicy
 
-        policy = GroupPolicy(setup.protocol, cooperative or setup.protocol == "consumer", reading)
+        policy = GroupPolicy(
+            setup.protocol,
+            cooperative or setup.protocol == "consumer",
+            reading,
+            assigned=tuple(range(alone)),
+            reset=reset,
+            instances=alone or 2,
+        )
         answer = getattr(group_questions, question)(policy, faults)
         return {**answer._asdict(), "bounds": group_questions.BOUNDS}
 
-    found = context.remember(question, mark, search)
-    common = {"faults": faults, "bounds": found["bounds"], "states": found["states"]}
-    if found["verdict"] == "broken":
-        yield Judgement("broken", hit(group, found), tuple(found["trace"]), **common)
-    else:
-        yield Judgement(found["verdict"], reason=found["reason"] or None, **common)
+    found: dict[str, Any] = context.remember(question, mark, search)
+    return found
 
 
 def _numbers(group: Asked, found: dict[str, Any], *more: tuple[str, str]) -> tuple[tuple[str, str], ...]:
@@ -112,6 +141,9 @@ def _numbers(group: Asked, found: dict[str, Any], *more: tuple[str, str]) -> tup
 
 def _at_stake(group: Asked) -> tuple[str, str]:
     batch = group.setup.reading.batch
+    store = group.setup.reading.store
+    if store is not None and not store.seeks:
+        return "records at stake in one crash", "all between the stored offset and where reading goes on"
     return "records at stake in one crash", f"up to {batch} (max.poll.records)" if batch > 1 else "1"
 
 
@@ -120,24 +152,58 @@ def _no_auto_commit(group: Asked) -> tuple[Edit, ...]:
 
 
 def _skips(group: Asked, found: dict[str, Any]) -> Hit:
-    if group.style == "before":
-        cause = "commits before it processes"
-        edits: tuple[Edit, ...] = ()
-        advice = ("commit after the work is done: poll, process, then commitSync() or acknowledge()",)
-    else:
-        cause = "auto-commits while workers are busy"
-        edits = _no_auto_commit(group)
-        advice = (
-            "with enable.auto.commit=false commit only up to the first record that no worker has finished",
-        )
+    cause, edits, advice = _cause(group)
+    external = group.style == "external"
     return Hit(
         group.at("enable.auto.commit", "group.id"),
-        ("enable.auto.commit",),
+        ("enable.auto.commit", "auto.offset.reset") if external else ("enable.auto.commit",),
         {"group": group.name, "cause": cause},
-        (*group.shown("enable.auto.commit", "max.poll.records"), *group.stated("processing")),
+        (
+            *group.shown("enable.auto.commit", "max.poll.records"),
+            *(group.shown("auto.offset.reset") if external else ()),
+            *group.stated("processing", "workers_commit", *STORE),
+        ),
         numbers=_numbers(group, found, _at_stake(group)),
         edits=edits,
-        advice=advice,
+        advice=(advice,),
+    )
+
+
+def _cause(group: Asked) -> tuple[str, tuple[Edit, ...], str]:
+    """Why records are passed over, which setting would help, and what to do in the application."""
+    reading = group.setup.reading
+    if reading.store is not None and reading.commits != BEFORE:
+        reset = group.setup.reset
+        return (
+            f"does not seek to the offsets it stores, so that auto.offset.reset={reset} decides"
+            if not reading.store.auto_commit
+            else "does not seek to the offsets it stores and goes on where auto-commit left",
+            group.edits(Edit("reset", "consumer", "auto.offset.reset", "earliest")),
+            "in onPartitionsAssigned() seek() every partition to its stored offset; then state "
+            "[workload] offset_seek = true",
+        )
+    if reading.store is not None:
+        return (
+            "stores the offset before the output it stands for",
+            (),
+            "write offset and output in one transaction of the store (or the offset after the output, and "
+            "records may be done twice)",
+        )
+    if group.style == "before":
+        return (
+            "commits before it processes",
+            (),
+            "commit after the work is done: poll, process, then commitSync() or acknowledge()",
+        )
+    in_order = "commit only up to the first record that no worker has finished"
+    if reading.carries == FINISHED:
+        return "lets each worker commit its own record, while others are busy with earlier ones", (), in_order
+    if reading.carries == POLLED:
+        return "commits what it has polled, while workers are busy with it", (), in_order
+    return (
+        "auto-commits while workers are busy",
+        _no_auto_commit(group),
+        f"with enable.auto.commit=false {in_order}",
     )
 
 
@@ -183,216 +249,68 @@ def _stores(written: bool) -> Callable[[Asked, dict[str, Any]], Hit]:
 
 
 def _once(group: Asked, found: dict[str, Any]) -> Hit:
-    edits = _no_auto_commit(group) if group.style == "transaction" else ()
+    store = group.setup.reading.store
+    advice = (
+        "make output and offsets take effect together: a transactional producer with "
+        "sendOffsetsToTransaction(), or a store that keeps the offset beside the result; "
+        'then state [workload] processing = "transaction" or "external"'
+    )
+    if store is not None and not store.seeks:
+        advice = "in onPartitionsAssigned() seek() every partition to its stored offset"
+    elif store is not None and not store.fences:
+        advice = (
+            "Kafka does not fence writers of your store: let it refuse what does not begin at the offset it "
+            "holds (a condition on the offset in the same write, or a unique key of topic, partition and "
+            "offset); then state [workload] offset_fenced = true"
+        )
     return Hit(
         group.at("enable.auto.commit", "group.id"),
         ("enable.auto.commit",),
         {"group": group.name},
-        (*group.shown("enable.auto.commit", "isolation.level"), *group.stated("exactly_once", "processing")),
+        (
+            *group.shown("enable.auto.commit", "isolation.level"),
+            *group.stated("exactly_once", "processing", *STORE),
+        ),
         numbers=_numbers(group, found, _at_stake(group)),
-        edits=edits,
-        advice=(
-            "make output and offsets take effect together: a transactional producer with "
-            "sendOffsetsToTransaction(), or a store that keeps the offset beside the result; "
-            'then state [workload] processing = "transaction"',
-        ),
+        edits=_no_auto_commit(group) if group.style == "transaction" else (),
+        advice=(advice,),
     )
 
 
-# -- a partition is added ----------------------------------------------------------------------------------
+# -- consumers that assign their partitions themselves -----------------------------------------------------
 
 
-def _growth(group: Asked, context: Context) -> Iterable[Judgement]:
-    setup = group.setup
-    if "consumer.auto.offset.reset" in group.unknown:
-        depends = ("consumer.auto.offset.reset",)
-        yield Judgement("unknown", reason="consumer.auto.offset.reset is a template", depends_on=depends)
-        return
-    if setup.reset != "latest":
-        return
-    # Only that the reset is written makes it more than a note: it is Kafka's default.
-    written = group.look.is_set("consumer", "auto.offset.reset")
-    small = setup._replace(partitions=2, process_ms=0, reading=setup.reading._replace(batch=500))
-    found = context.remember("growth", repr(small), lambda: _grown(small))
-    window = found["window_ms"]
-    rate = group.look.workload("records_per_second")
-    numbers = [("a new partition is unread for", f"up to {seconds(window)}")]
-    if rate is not None:
-        partitions = group.look.count("topic.partitions") or 1
-        lost = int(float(rate) * window / 1000 / (partitions + 1))
-        numbers.append(("records skipped in one added partition", f"up to {lost} (at {rate} a second)"))
-    numbers.append(("assumed", "two members; records go to the new partition at once"))
-    keys = ("auto.offset.reset", "metadata.max.age.ms")
-    hit = Hit(
-        group.at(*keys),
-        ("auto.offset.reset",),
-        {"group": group.name, "window": seconds(window)},
-        group.shown(*(keys if setup.protocol == "classic" else keys[:1])),
-        numbers=tuple(numbers),
-        severity=None if written else "note",
-        edits=group.edits(Edit("reset", "consumer", "auto.offset.reset", "earliest")) if written else (),
-        advice=(
-            *(
-                ()
-                if written
-                else ("set auto.offset.reset=earliest, unless a new group is to begin at the end",)
+def _by_each(group: Asked, context: Context) -> Iterable[Judgement]:
+    """Several instances of a consumer that does not subscribe: nobody shares the partitions out."""
+    members, why = group.members()
+    if group.alone and members > 1:
+        yield from _searched(group, context, "processed_once", _each(members, why))
+
+
+def _each(members: int, why: str) -> Callable[[Asked, dict[str, Any]], Hit]:
+    def hit(group: Asked, found: dict[str, Any]) -> Hit:
+        return Hit(
+            group.at("group.id"),
+            ("group.id",),
+            {"group": group.name, "members": str(members)},
+            (*group.shown("group.id", "enable.auto.commit"), *group.stated("subscription")),
+            numbers=(
+                ("instances", why),
+                ("a record is processed", f"{members} times, without any fault"),
+                ("offsets", "each commit overwrites the others', be it behind them"),
+                ("assumed", "every instance assigns itself the same partitions"),
             ),
-            "stop the group before partitions are added, or commit offset 0 for them first",
-        ),
-    )
-    yield Judgement("broken", hit, tuple(found["trace"]), faults={"partition_growth": 1})
+            advice=(
+                "subscribe() and let the group share the partitions out, or give each instance partitions of "
+                "its own and a group.id of its own",
+            ),
+        )
 
-
-def _grown(setup: GroupSetup) -> dict[str, Any]:
-    """Two members own a partition each; two more are added and written to at once."""
-    from ..sim.group_phases import GRID
-
-    window, told = max((_grown_in(setup, phase) for phase in GRID), key=lambda pair: pair[0])
-    first = {
-        "t_ms": 0,
-        "event": {"name": "partition_growth", "text": "p2 and p3 are added, r0 is written to each"},
-        "effects": [],
-        "state": {"kind": "group", "cells": {"m0": "p0", "m1": "p1"}},
-    }
-    after = [dict(step) for step in told]
-    if after:
-        after[-1]["effects"] = ["p2 and p3 are read from their end: r0 is skipped"]
-    return {
-        "window_ms": window,
-        "trace": [{**step, "step": number} for number, step in enumerate([first, *after], 1)],
-    }
-
-
-def _grown_in(setup: GroupSetup, phase: Phase) -> tuple[int, tuple[dict[str, Any], ...]]:
-    from ..sim.group_story import story
-    from ..sim.group_timeline import GroupRun
-
-    run = GroupRun(setup, phase)
-    run.narrates = True
-    run.committed = (0, 0)
-    nodes = [run.start("m0"), run.start("m1", delay=phase.open)]
-    run.until(lambda: all(len(node.owned) == 1 for node in nodes), 60_000)
-    run.to_beat(nodes[0])
-    at = run.clock.now
-    run.grow(4)
-    for partition in (2, 3):
-        run.produce(partition)
-    run.until(lambda: run.owned_by(nodes) == 4, 2 * setup.metadata_max_age_ms + 60_000)
-    return run.clock.now - at, story(run, at)
-
-
-# -- the group is away -------------------------------------------------------------------------------------
-
-
-def _expiry(group: Asked, context: Context) -> Iterable[Judgement]:
-    look = group.look
-    minutes, setting = look.number("broker", "offsets.retention.minutes")
-    if minutes is None:
-        return
-    kept = minutes * MINUTE
-    away = look.workload("longest_outage")
-    if away is None:
-        if kept < SHORT_OFFSETS and look.is_set("broker", "offsets.retention.minutes"):
-            yield Judgement(
-                "unknown",
-                reason=f"offsets are kept for {seconds(kept)} while the group is away",
-                depends_on=("[workload] longest_outage",),
-            )
-        return
-    if int(away) <= kept:
-        yield Judgement("holds", bounds=f"the group is away for {seconds(int(away))}")
-        return
-    reset = group.setup.reset
-    if reset == "earliest":
-        return  # re-reads everything, skips nothing
-    what = "stops with an exception" if reset == "none" else "begins at the end and skips what it missed"
-    days = -(-int(away) // DAY) * 2
-    hit = Hit(
-        look.place(setting),
-        ("offsets.retention.minutes", "auto.offset.reset"),
-        {"group": group.name, "kept": seconds(kept), "what": what},
-        (
-            *group.shown("offsets.retention.minutes", component="broker"),
-            *group.shown("auto.offset.reset"),
-            *group.stated("longest_outage"),
-        ),
-        numbers=(("offsets are kept for", seconds(kept)), ("the group may be away for", seconds(int(away)))),
-        edits=(
-            Edit("offsets", "broker", "offsets.retention.minutes", str(days * DAY // MINUTE)),
-            *group.edits(Edit("reset", "consumer", "auto.offset.reset", "earliest")),
-        ),
-    )
-    yield Judgement("broken", hit, _away_trace(kept, int(away), reset), faults={"group_downtime": 1})
-
-
-def _away_trace(kept: int, away: int, reset: str) -> tuple[dict[str, Any], ...]:
-    """The three moments of an absence; the positions are those of a partition that goes on being written."""
-    end = "NoOffsetForPartitionException" if reset == "none" else "reads from 20: 10 to 19 are skipped"
-    return (
-        _moment(1, 0, "the group stops at offset 10", "10", []),
-        _moment(2, kept, "its offsets expire", "-", ["deleted the committed offset"]),
-        _moment(3, away, "the group starts again, the log ends at 20", "-", [end]),
-    )
-
-
-def _moment(step: int, at: int, text: str, committed: str, effects: list[str]) -> dict[str, Any]:
-    return {
-        "step": step,
-        "t_ms": at,
-        "event": {"name": text.split(" ")[1], "text": text},
-        "effects": effects,
-        "state": {"kind": "group", "cells": {"committed": committed}},
-    }
-
-
-def _retention(group: Asked, context: Context) -> Iterable[Judgement]:
-    look = group.look
-    kept, setting = look.number("topic", "retention.ms")
-    policy, _ = look.text("topic", "cleanup.policy")
-    if kept is None or kept < 0 or "delete" not in (policy or "delete"):
-        return
-    away = look.workload("longest_outage")
-    if away is None:
-        if kept < SHORT_RETENTION and look.is_set("topic", "retention.ms"):
-            yield Judgement(
-                "unknown",
-                reason=f"records are kept for {seconds(kept)}, be they read or not",
-                depends_on=("[workload] longest_outage",),
-            )
-        return
-    if int(away) <= kept:
-        yield Judgement("holds", bounds=f"the group is away for {seconds(int(away))}")
-        return
-    topic = look.deployment.topic
-    hit = Hit(
-        look.place(setting),
-        ("retention.ms",),
-        {"group": group.name, "topic": topic.name if topic else "the topic", "kept": seconds(kept)},
-        (
-            *group.shown("retention.ms", component="topic"),
-            *group.shown("auto.offset.reset"),
-            *group.stated("longest_outage"),
-        ),
-        numbers=(
-            ("records are kept for at least", seconds(kept)),
-            ("the group may be away for", seconds(int(away))),
-            ("then auto.offset.reset decides where it goes on", group.setup.reset),
-        ),
-        edits=(Edit("retention", "topic", "retention.ms", str(-(-int(away) // DAY) * DAY)),),
-    )
-    trace = (
-        _moment(1, 0, "the group stops at offset 10", "10", []),
-        _moment(2, kept, "records below 15 are deleted unread", "10", ["log start 15"]),
-        _moment(3, int(away), "the group starts again, offset 10 is out of range", "10", [group.setup.reset]),
-    )
-    yield Judgement("broken", hit, trace, faults={"group_downtime": 1})
+    return hit
 
 
 _PROCESSED: dict[str, Callable[[Asked, Context], Iterable[Judgement]]] = {
     "style": _style,
     "race": _race,
     "stored": _stored,
-    "growth": _growth,
-    "expiry": _expiry,
-    "retention": _retention,
 }

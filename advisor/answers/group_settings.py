@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ..context import Context
 from ..model import Deployment, Document, Edit, Location, Setting
-from ..sim.consumer import AFTER, AUTO, BEFORE, WITH_OUTPUT, Reading
+from ..sim.consumer import AFTER, AUTO, BEFORE, FIRST_OPEN, WITH_OUTPUT, Reading, Store
 from ..sim.group_phases import GroupSetup
 from .looking import Look, stated
 
@@ -28,7 +28,10 @@ STYLES = {
     "workers": "by workers",
     "before": "after the commit",
     "transaction": "in a transaction with their output",
+    "external": "with offsets in a store of their own",
 }
+# What [workload] says of such a store.
+STORE = ("offset_store", "offset_seek", "offset_fenced")
 
 
 class Asked(NamedTuple):
@@ -37,7 +40,7 @@ class Asked(NamedTuple):
     document: Document
     look: Look
     setup: GroupSetup
-    style: str  # loop | workers | before | transaction
+    style: str  # loop | workers | before | transaction | external
     style_stated: bool
     instance: str | None  # a literal group.instance.id
     assumed: tuple[tuple[str, str], ...]
@@ -69,6 +72,34 @@ class Asked(NamedTuple):
             if setting is not None and setting.origin.at is not None:
                 return setting.origin.at
         return Location(self.document.file, self.document.line)
+
+    @property
+    def alone(self) -> bool:
+        """Does it assign its partitions itself, so that no coordinator knows it?"""
+        fact = next((fact for fact in self.document.facts if fact.name == "consumer.subscription"), None)
+        told = fact.value if fact is not None else self.look.workload("subscription")
+        return told == "assign"
+
+    @property
+    def store_unstated(self) -> tuple[str, ...]:
+        """What nobody says of offsets that are kept outside of Kafka."""
+        if self.setup.reading.store is None:
+            return ()
+        return tuple(name for name in STORE[1:] if self.look.workload(name) is None)
+
+    @property
+    def stores(self) -> tuple[Asked, ...]:
+        """This group with every behaviour that its store may have, the best first; itself, if it has none."""
+        found = [self]
+        for name in self.store_unstated:
+            field = {"offset_seek": "seeks", "offset_fenced": "fences"}[name]
+            found += [one._with_store(field, False) for one in found]
+        return tuple(found)
+
+    def _with_store(self, field: str, value: bool) -> Asked:
+        reading = self.setup.reading
+        store = reading.store._replace(**{field: value}) if reading.store else None
+        return self._replace(setup=self.setup._replace(reading=reading._replace(store=store)))
 
     @property
     def session_keys(self) -> tuple[str, str, str]:
@@ -159,11 +190,21 @@ def _reading(reader: _Reader, style: str, classic: bool, document: Document) -> 
     commits = BEFORE if style == "before" else AUTO if automatic else AFTER
     if commits == AFTER and style == "transaction":
         commits = WITH_OUTPUT
+    workload = reader.look.workload
+    store = None
+    if style == "external":
+        commits = {"before-output": BEFORE, "after-output": AFTER}.get(
+            str(workload("offset_store")), WITH_OUTPUT
+        )
+        seeks, fences = (workload(name) is not False for name in STORE[1:])
+        store = Store(seeks, fences, auto_commit=automatic)
     return Reading(
         batch=max(1, batch),
         commits=commits,
         workers=style == "workers",
-        late_commit=commits == AUTO and not classic and not librdkafka,
+        late_commit=automatic and style != "before" and not classic and not librdkafka,
+        carries=str(workload("workers_commit") or FIRST_OPEN) if style == "workers" else FIRST_OPEN,
+        store=store,
     )
 
 

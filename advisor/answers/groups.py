@@ -21,7 +21,8 @@ BATCHES = (500, 100, 50, 10, 1)
 def judge(deployment: Deployment, context: Context) -> Iterable[Judgement]:
     by = _STABLE[str(context.params.get("by", "batch"))]
     for group in groups_of(deployment, context):
-        yield from by(group, context)
+        if not group.alone:
+            yield from by(group, context)
 
 
 def _templated(group: Asked, *keys: str) -> Judgement | None:

@@ -17,13 +17,15 @@ from .group_settings import CLASSES, Asked, asked, groups_of, seconds
 def judge_admitted(deployment: Deployment, context: Context) -> Iterable[Judgement]:
     by = {"bounds": _bounds, "assignors": _assignors}[str(context.params["by"])]
     for group in groups_of(deployment, context):
-        yield from by(group, context)
+        if not group.alone:
+            yield from by(group, context)
 
 
 def judge_shared(deployment: Deployment, context: Context) -> Iterable[Judgement]:
     by = {"idle": _idle, "skew": _skew}[str(context.params["by"])]
     for group in groups_of(deployment, context):
-        yield from by(group, context)
+        if not group.alone:
+            yield from by(group, context)
 
 
 def judge_in_time(deployment: Deployment, context: Context) -> Iterable[Judgement]:

@@ -20,7 +20,8 @@ MEMBERS_MAX = 8  # of a group on the clock; more are run as that many, and said 
 def judge(deployment: Deployment, context: Context) -> Iterable[Judgement]:
     by = _PAUSES[str(context.params.get("by", "crash"))]
     for group in groups_of(deployment, context):
-        yield from by(group, context)
+        if not group.alone:
+            yield from by(group, context)
 
 
 def _eager(setup: GroupSetup) -> bool:

@@ -27,11 +27,22 @@ NEVER = -1  # no committed offset
 
 # How offsets are committed.
 AUTO, AFTER, BEFORE, WITH_OUTPUT = "auto", "after", "before", "with-output"
+# What an application's own commit carries beside workers.
+FIRST_OPEN, FINISHED, POLLED = "first-unfinished", "as-finished", "polled"
 # auto.offset.reset.
 EARLIEST, LATEST, NONE, BY_DURATION = "earliest", "latest", "none", "by_duration"
 
 NO_OFFSET = "NoOffsetForPartitionException"
 OUT_OF_RANGE = "OffsetOutOfRangeException"
+
+
+class Store(NamedTuple):
+    """Offsets that an application keeps beside its output, and not in Kafka. Whether they are written with
+    the output, before or after it is `Reading.commits`."""
+
+    seeks: bool = True  # on assignment it goes to the stored offset
+    fences: bool = True  # a write that does not begin at the stored offset is refused
+    auto_commit: bool = False  # the client goes on committing to Kafka by itself
 
 
 class Reading(NamedTuple):
@@ -43,6 +54,8 @@ class Reading(NamedTuple):
     commits_on_revoke: bool = False  # a rebalance listener that commits (auto-commit does so by itself)
     asynchronous: bool = False  # commitAsync: the next poll does not wait for the answer
     late_commit: bool = False  # auto-commit may carry what the poll has just returned (KIP-848)
+    carries: str = FIRST_OPEN  # of workers
+    store: Store | None = None
 
 
 class Span(NamedTuple):
@@ -94,6 +107,18 @@ def process(consumer: Consumer, records: int = 1) -> tuple[Consumer, tuple[Span,
             hand.insert(0, span._replace(first=span.first + count))
         records -= count
     return consumer._replace(hand=tuple(hand)), tuple(done)
+
+
+def process_one(consumer: Consumer, partition: int, offset: int) -> tuple[Consumer, tuple[Span, ...]]:
+    """One record in hand, whichever: a pool of workers keeps no order."""
+    hand: list[Span] = []
+    for span in consumer.hand:
+        if span.partition == partition and span.first <= offset < span.end:
+            parts = (span._replace(end=offset), span._replace(first=offset + 1))
+            hand += [part for part in parts if part.first < part.end]
+        else:
+            hand.append(span)
+    return consumer._replace(hand=tuple(hand)), (Span(partition, offset, offset + 1),)
 
 
 def consumed(consumer: Consumer) -> dict[int, int]:

@@ -7,34 +7,37 @@ those of consumer.py.
 
     poll m0        records come into its hand; with auto-commit the adversary also chooses whether a commit
                    is due (`poll m0 committing`, and for KIP-848 `poll m0 committing late`)
-    process m0     the next record in hand
+    process m0     the next record in hand; of a pool of workers any one may be done first (`process m0 p0:1`)
     commit m0      the application's own commit, by its style
+    store m0       the same into a store of the application's own (group_store.py)
     deliver m0     an asynchronous commit reaches the coordinator, with the generation it was sent under
     expire m0      the session of a member that died is over: the others share its partitions
     return m1      a member that is out of the group joins again
+    restart m1     a consumer that assigned its partitions itself and died starts again
 
 Faults: member_crash (the process is gone with what it had in hand) and rebalance, which is a member that
 leaves in an orderly way (`leave`) or one that is dropped while it works on (`drop`: a slow batch, a pause).
 
-At the start both partitions have a committed offset, 0: a group's first start is not a fault. Left out:
-commits that fail for other reasons, and offsets kept outside of Kafka (they act like `with-output` as far as
-the store fences writers as the coordinator does).
+At the start both partitions have a committed (or stored) offset, 0: a group's first start is not a fault.
+Members that assign() themselves all partitions are known to no coordinator: nobody drops them, nobody takes
+over from them, and their commits carry no generation. Left out: commits that fail for other reasons.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
 from . import group as classic
 from . import group_epochs as epochs
 from .consumer import (
     AUTO,
     BEFORE,
+    FINISHED,
+    FIRST_OPEN,
+    NEVER,
     NOT_OWNED,
     WITH_OUTPUT,
     Consumer,
-    Reading,
     Span,
     assign,
     commit,
@@ -42,74 +45,63 @@ from .consumer import (
     fetch,
     owned,
     process,
+    process_one,
     revoke,
 )
-
-ENDS = (2, 1)  # records of each partition
-PARTITIONS = range(len(ENDS))
-FAULTS = ("member_crash", "rebalance")
-RETURNS = 1  # how often a member that is out may come back
-COUNTED = 2  # how often a record was processed is counted so far
-
-Effects = tuple[str, ...]
-
-
-class GroupPolicy(NamedTuple):
-    protocol: str = "classic"  # or consumer (KIP-848)
-    cooperative: bool = False
-    reading: Reading = Reading()
-
-    @property
-    def searched(self) -> GroupPolicy:
-        """Batches beyond two records are alike in a group of three."""
-        return self._replace(reading=self.reading._replace(batch=min(self.reading.batch, max(ENDS))))
-
-
-class Process(NamedTuple):
-    """A member's own side. `generation` is what it believes to be of (or its epoch); `out`: it knows that it
-    is not a member; `due`: its next commit is due; `pending`: processed, not in effect before the commit."""
-
-    consumer: Consumer
-    generation: int
-    out: bool = False
-    due: bool = False
-    pending: tuple[Span, ...] = ()
-    flying: tuple[int, tuple[tuple[int, int], ...]] | None = None  # an asynchronous commit, under way
-
-
-class State(NamedTuple):
-    group: classic.Group | epochs.EpochGroup
-    processes: tuple[Process | None, ...]  # by member number; None: gone
-    committed: tuple[int, ...]
-    times: tuple[tuple[int, ...], ...]  # by partition and offset: how often processed
-    left: tuple[int, ...]  # budget of each fault
-    returns: int
-
-
-class Event(NamedTuple):
-    name: str
-    member: int
-    how: str = ""
-
-    def text(self) -> str:
-        return f"{self.name} m{self.member} {self.how}".rstrip()
+from .group_states import (
+    COUNTED,
+    ENDS,
+    FAULTS,
+    PARTITIONS,
+    RETURNS,
+    Effects,
+    Event,
+    GroupPolicy,
+    Process,
+    State,
+    dead,
+    generation_of,
+    is_member,
+    living,
+    process_of,
+    put,
+    spend,
+    without,
+)
+from .group_store import begin, refused, sought, written
 
 
 def initial(policy: GroupPolicy, faults: Mapping[str, int]) -> State:
-    """Two members, a partition each, nothing read."""
+    """Two members, a partition each (or all, if they assign themselves), nothing read."""
     nobody = Process(Consumer((NOT_OWNED,) * len(ENDS)), 0)
     group: classic.Group | epochs.EpochGroup
     group = classic.Group() if policy.protocol == "classic" else epochs.EpochGroup(partitions=len(ENDS))
+    nothing = (0,) * len(ENDS)
     state = State(
         group,
         (nobody, nobody),
-        (0,) * len(ENDS),
+        nothing,
         tuple((0,) * end for end in ENDS),
         tuple(faults.get(name, 0) for name in FAULTS),
         RETURNS,
+        stored=nothing if policy.reading.store else (),
     )
-    state, _ = _regroup(policy, state, joining=(0, 1))
+    for number in policy.assigned:
+        state = put(state, number, _alone(dict(enumerate(nothing))))
+    for number in range(policy.instances, 2):
+        state = without(state, number)
+    subscribed = tuple(number for number in range(policy.instances) if number not in policy.assigned)
+    if subscribed:
+        state, _ = _regroup(policy, state, joining=subscribed)
+    if policy.reading.store and not policy.automatic:
+        state = state._replace(committed=(NEVER,) * len(ENDS))
     return state
+
+
+def _alone(starts: Mapping[int, int]) -> Process:
+    """A consumer that assigns itself every partition: its commits carry no generation."""
+    consumer = assign(Consumer((NOT_OWNED,) * len(ENDS)), starts)
+    return Process(consumer, classic.NO_GENERATION, alone=True)
 
 
 def enabled(policy: GroupPolicy, state: State) -> Iterator[Event]:
@@ -119,7 +111,7 @@ def enabled(policy: GroupPolicy, state: State) -> Iterator[Event]:
     for number, one in enumerate(state.processes):
         if one is not None:
             yield from _working(policy, state, number, one)
-    for number in _dead(state):
+    for number in dead(state):
         if _others_poll(policy, state, number):
             yield Event("expire", number)
     for number, one in enumerate(state.processes):
@@ -131,12 +123,16 @@ def enabled(policy: GroupPolicy, state: State) -> Iterator[Event]:
             if state.returns and polls and others_poll:
                 yield Event("return", number)
             continue
-        if rebalances and others_poll and len(_living(state)) > 1 and _is_member(state, number):
+        if rebalances and others_poll and len(living(state)) > 1 and is_member(state, number):
             if polls:
                 yield Event("leave", number)
             yield Event("drop", number)
         if crashes:
             yield Event("member_crash", number)
+    if state.returns:
+        for number in policy.assigned:
+            if state.processes[number] is None:
+                yield Event("restart", number)
 
 
 def _polls(policy: GroupPolicy, one: Process) -> bool:
@@ -147,7 +143,7 @@ def _polls(policy: GroupPolicy, one: Process) -> bool:
 def _others_poll(policy: GroupPolicy, state: State, number: int) -> bool:
     """A rebalance ends when every member has come to it."""
     return all(
-        one is None or one.out or other == number or not _is_member(state, other) or _polls(policy, one)
+        one is None or one.out or other == number or not is_member(state, other) or _polls(policy, one)
         for other, one in enumerate(state.processes)
     )
 
@@ -163,17 +159,22 @@ def _working(policy: GroupPolicy, state: State, number: int, one: Process) -> It
         lags = any(
             offset != state.committed[partition] for partition, offset in consumed(one.consumer).items()
         )
-        gone = not _is_member(state, number)
+        gone = not one.alone and not is_member(state, number)
         if more or gone:
             yield Event("poll", number)
-        if reading.commits == AUTO and (more or lags) and not gone:
+        if policy.automatic and (more or lags) and not gone:
             yield Event("poll", number, "committing")
             if reading.late_commit and more:
                 yield Event("poll", number, "committing late")
     if hand and not (reading.commits == BEFORE and one.due):
         yield Event("process", number)
+        if reading.workers:
+            for span in hand:
+                for offset in range(span.first, span.end):
+                    if (span.partition, offset) != hand[0][:2]:
+                        yield Event("process", number, f"p{span.partition}:{offset}")
     if reading.commits != AUTO and one.due and (reading.commits == BEFORE or reading.workers or not hand):
-        yield Event("commit", number)
+        yield Event("store" if reading.store else "commit", number)
     if one.flying is not None:
         yield Event("deliver", number)
 
@@ -185,25 +186,33 @@ def step(policy: GroupPolicy, state: State, event: Event) -> tuple[State, Effect
         case "poll":
             return _poll(policy, state, number, event.how)
         case "process":
-            return _process(policy, state, number)
+            return _process(policy, state, number, event.how)
         case "commit" if policy.reading.asynchronous:
-            one = _process_of(state, number)
+            one = process_of(state, number)
             flying = (one.generation, tuple(_carried(policy, one).items()))
-            return _put(state, number, one._replace(due=False, flying=flying)), ()
+            return put(state, number, one._replace(due=False, flying=flying)), ()
         case "deliver":
             return _deliver(state, number)
+        case "store":
+            return _store(policy, state, number)
+        case "restart":
+            starts = {p: begin(policy, state, p) for p in PARTITIONS}
+            state = state._replace(returns=state.returns - 1)
+            return put(state, number, _alone(starts)), tuple(
+                f"m{number} reads p{p} from {place}" for p, place in starts.items()
+            )
         case "commit":
-            return _commit(policy, state, number, _carried(policy, _process_of(state, number)))
+            return _commit(policy, state, number, _carried(policy, process_of(state, number)))
         case "member_crash":
-            return _spend(_without(state, number), "member_crash"), ()
+            return spend(without(state, number), "member_crash"), ()
         case "expire":
             return _regroup(policy, state, leaving=number)
         case "leave":
-            state, effects = _give_up(policy, state, number, owned(_process_of(state, number).consumer))
-            state, more = _regroup(policy, _spend(_without(state, number), "rebalance"), leaving=number)
+            state, effects = _give_up(policy, state, number, owned(process_of(state, number).consumer))
+            state, more = _regroup(policy, spend(without(state, number), "rebalance"), leaving=number)
             return state, (*effects, *more)
         case "drop":
-            return _regroup(policy, _spend(state, "rebalance"), leaving=number)
+            return _regroup(policy, spend(state, "rebalance"), leaving=number)
         case "return":
             return _return(policy, state, number)
     raise ValueError(f"no event of a group is called {event.name!r}")
@@ -213,26 +222,35 @@ def step(policy: GroupPolicy, state: State, event: Event) -> tuple[State, Effect
 
 
 def _poll(policy: GroupPolicy, state: State, number: int, how: str) -> tuple[State, Effects]:
-    one = _process_of(state, number)
-    if not _is_member(state, number):
+    one = process_of(state, number)
+    if not one.alone and not is_member(state, number):
         return _lose(policy, state, number), (f"lost m{number}",)
     effects: Effects = ()
+    reading = policy.reading
     before = consumed(one.consumer)
-    after = fetch(one.consumer, ENDS, policy.reading.batch)
+    after = fetch(one.consumer, ENDS, reading.batch)
     if how:
-        state, effects = _commit(policy, state, number, consumed(after) if "late" in how else before)
-        one = _process_of(state, number)
+        state, effects = _offer(policy, state, number, consumed(after) if "late" in how else before)
+        one = process_of(state, number)
     delivered = after.hand != one.consumer.hand
-    due = one.due or (delivered and policy.reading.commits != AUTO)
-    return _put(state, number, one._replace(consumer=after, due=due)), effects
+    # A worker that commits what it has finished does so when it has, not when a batch comes.
+    due = one.due or (delivered and reading.commits != AUTO and reading.carries != FINISHED)
+    return put(state, number, one._replace(consumer=after, due=due)), effects
 
 
-def _process(policy: GroupPolicy, state: State, number: int) -> tuple[State, Effects]:
-    one = _process_of(state, number)
-    consumer, done = process(one.consumer)
+def _process(policy: GroupPolicy, state: State, number: int, which: str) -> tuple[State, Effects]:
+    one = process_of(state, number)
+    if which:
+        partition, _, offset = which[1:].partition(":")
+        consumer, done = process_one(one.consumer, int(partition), int(offset))
+    else:
+        consumer, done = process(one.consumer)
     if policy.reading.commits == WITH_OUTPUT:
-        return _put(state, number, one._replace(consumer=consumer, pending=(*one.pending, *done))), ()
-    state = _put(state, number, one._replace(consumer=consumer))
+        return put(state, number, one._replace(consumer=consumer, pending=(*one.pending, *done))), ()
+    if policy.reading.carries == FINISHED or policy.reading.store:
+        finished = {**dict(one.finished), **{span.partition: span.end for span in done}}
+        one = one._replace(finished=tuple(sorted(finished.items())), due=one.due or not one.out)
+    state = put(state, number, one._replace(consumer=consumer))
     return _count(state, done)
 
 
@@ -248,20 +266,28 @@ def _count(state: State, spans: tuple[Span, ...]) -> tuple[State, Effects]:
 
 
 def _carried(policy: GroupPolicy, one: Process) -> dict[int, int]:
-    """What the application's own commit carries. With workers it knows what is done and commits up to the
-    first record that is not."""
+    """What the application's own commit carries. Beside workers that is up to it: the first record that is
+    not done, the one that was finished last, or all that was polled."""
     offsets = consumed(one.consumer)
-    if policy.reading.workers and policy.reading.commits != BEFORE:
+    if not policy.reading.workers or policy.reading.commits == BEFORE:
+        return offsets
+    if policy.reading.carries == FINISHED:
+        return {p: offset for p, offset in one.finished if p in offsets}
+    if policy.reading.carries == FIRST_OPEN:
         for span in one.consumer.hand:
             offsets[span.partition] = min(offsets.get(span.partition, span.first), span.first)
     return offsets
 
 
-def _commit(
+def _offer(
     policy: GroupPolicy, state: State, number: int, offsets: Mapping[int, int]
 ) -> tuple[State, Effects]:
-    one = _process_of(state, number)
+    """Offsets go to the coordinator, which takes them or refuses. A standalone consumer that is refused gets
+    an exception and goes on; a member learns that it is out."""
+    one = process_of(state, number)
     answer = _taken(state, number, one.generation)
+    if answer != classic.OK and one.alone:
+        return state, (f"refused m{number} {answer}",)
     if answer != classic.OK:
         return _lose(policy, state, number), (f"fenced m{number} {answer}",)
     changed = [
@@ -269,17 +295,46 @@ def _commit(
         for partition, offset in offsets.items()
         if state.committed[partition] != offset
     ]
-    due = one.due and policy.reading.workers and bool(one.consumer.hand) and policy.reading.commits != BEFORE
-    state = _put(state, number, one._replace(due=due, pending=()))
-    state, effects = _count(state._replace(committed=commit(state.committed, offsets)), one.pending)
-    return state, (*effects, *changed)
+    return state._replace(committed=commit(state.committed, offsets)), tuple(changed)
+
+
+def _commit(
+    policy: GroupPolicy, state: State, number: int, offsets: Mapping[int, int]
+) -> tuple[State, Effects]:
+    """The application's own commit; what was to take effect with it does so if it is taken."""
+    state, effects = _offer(policy, state, number, offsets)
+    one = process_of(state, number)
+    if one.out:
+        return state, effects
+    reading = policy.reading
+    open_work = reading.workers and bool(one.consumer.hand) and reading.carries == FIRST_OPEN
+    due = one.due and open_work and reading.commits != BEFORE
+    state = put(state, number, one._replace(due=due, pending=()))
+    if any(effect.startswith("refused") for effect in effects):
+        return state, effects
+    state, counted = _count(state, one.pending)
+    return state, (*counted, *effects)
+
+
+def _store(policy: GroupPolicy, state: State, number: int) -> tuple[State, Effects]:
+    """Offsets, and with them perhaps the output, go into a store of the application's own."""
+    one = process_of(state, number)
+    state = put(state, number, one._replace(due=False, pending=(), finished=()))
+    if refused(policy, state, one):
+        return put(state, number, sought(policy, state, process_of(state, number))), (
+            f"fenced m{number} by the store",
+        )
+    offsets = written(policy, one)
+    changed = [f"stored p{p}={offset}" for p, offset in offsets.items() if state.stored[p] != offset]
+    state, counted = _count(state, one.pending)
+    return state._replace(stored=commit(state.stored, offsets)), (*counted, *changed)
 
 
 def _deliver(state: State, number: int) -> tuple[State, Effects]:
     """commitAsync: if it is refused its callback is told, and nothing else happens."""
-    one = _process_of(state, number)
+    one = process_of(state, number)
     generation, offsets = one.flying or (classic.NO_GENERATION, ())
-    state = _put(state, number, one._replace(flying=None))
+    state = put(state, number, one._replace(flying=None))
     answer = _taken(state, number, generation)
     if answer != classic.OK:
         return state, (f"fenced m{number} {answer}",)
@@ -297,9 +352,9 @@ def _taken(state: State, number: int, generation: int) -> str:
 def _lose(policy: GroupPolicy, state: State, number: int) -> State:
     """The member learns that it is out (onPartitionsLost): it owns nothing, and what it has in hand is
     finished by workers only."""
-    one = _process_of(state, number)
+    one = process_of(state, number)
     consumer = revoke(one.consumer, tuple(PARTITIONS), forget=_forgets(policy))
-    return _put(state, number, one._replace(consumer=consumer, out=True, due=False, pending=()))
+    return put(state, number, one._replace(consumer=consumer, out=True, due=False, pending=()))
 
 
 def _forgets(policy: GroupPolicy) -> bool:
@@ -317,21 +372,21 @@ def _give_up(
     """onPartitionsRevoked of a living member: auto-commit, or a listener that does, commits once more."""
     effects: Effects = ()
     reading = policy.reading
-    if partitions and (reading.commits == AUTO or reading.commits_on_revoke):
-        one = _process_of(state, number)
-        carried = consumed(one.consumer) if reading.commits == AUTO else _carried(policy, one)
-        state, effects = _commit(policy, state, number, carried)
-    one = _process_of(state, number)
+    if partitions and policy.automatic:
+        state, effects = _offer(policy, state, number, consumed(process_of(state, number).consumer))
+    elif partitions and reading.commits_on_revoke:
+        state, effects = _commit(policy, state, number, _carried(policy, process_of(state, number)))
+    one = process_of(state, number)
     consumer = revoke(one.consumer, partitions, forget=_forgets(policy))
     pending = tuple(span for span in one.pending if span.partition not in partitions)
-    return _put(state, number, one._replace(consumer=consumer, pending=pending)), effects
+    return put(state, number, one._replace(consumer=consumer, pending=pending)), effects
 
 
 def _return(policy: GroupPolicy, state: State, number: int) -> tuple[State, Effects]:
     """Out of the group it has no member id: it comes back as a new member."""
-    one = _process_of(state, number)
+    one = process_of(state, number)
     new = len(state.processes)
-    state = _without(state, number)
+    state = without(state, number)
     state = state._replace(processes=(*state.processes, one._replace(out=False)), returns=state.returns - 1)
     return _regroup(policy, state, joining=(new,))
 
@@ -340,9 +395,9 @@ def _regroup(
     policy: GroupPolicy, state: State, joining: tuple[int, ...] = (), leaving: int = classic.NOBODY
 ) -> tuple[State, Effects]:
     """One rebalance to its end. Members that live and do not know themselves dropped take part."""
-    before = {number: owned(_process_of(state, number).consumer) for number in _living(state)}
+    before = {number: owned(process_of(state, number).consumer) for number in living(state)}
     group = state.group
-    taking_part = [n for n in _living(state) if n in joining or (_is_member(state, n) and n != leaving)]
+    taking_part = [n for n in living(state) if n in joining or (is_member(state, n) and n != leaving)]
     if isinstance(group, classic.Group):
         if leaving != classic.NOBODY:
             group = classic.remove(group, leaving)
@@ -369,11 +424,12 @@ def _regroup(
         effects += more
     state = state._replace(group=group)
     for number in taking_part:
-        one = _process_of(state, number)
+        one = process_of(state, number)
         new = [p for p in plan[number] if one.consumer.positions[p] == NOT_OWNED]
-        consumer = assign(one.consumer, {p: state.committed[p] for p in new})
-        state = _put(state, number, one._replace(consumer=consumer, generation=_generation(group, number)))
-        effects += [f"m{number} owns p{p} from {state.committed[p]}" for p in new]
+        starts = {p: begin(policy, state, p) for p in new}
+        consumer = assign(one.consumer, starts)
+        state = put(state, number, one._replace(consumer=consumer, generation=generation_of(group, number)))
+        effects += [f"m{number} owns p{p} from {starts[p]}" for p in new]
     return state, tuple(effects)
 
 
@@ -388,46 +444,3 @@ def _shares(
     if sticky and swapped and len(before.get(first, ())) < len(ENDS):
         return {first: (1,), second: (0,)}
     return {first: (0,), second: (1,)}
-
-
-# -- small things ------------------------------------------------------------------------------------------
-
-
-def _generation(group: classic.Group | epochs.EpochGroup, number: int) -> int:
-    return group.generation if isinstance(group, classic.Group) else epochs.member(group, number).epoch
-
-
-def _is_member(state: State, number: int) -> bool:
-    group = state.group
-    return classic.knows(group, number) if isinstance(group, classic.Group) else epochs.knows(group, number)
-
-
-def _living(state: State) -> list[int]:
-    return [number for number, one in enumerate(state.processes) if one is not None and not one.out]
-
-
-def _dead(state: State) -> list[int]:
-    """Members whose process is gone and whose session is not over."""
-    return [n for n, one in enumerate(state.processes) if one is None and _is_member(state, n)]
-
-
-def _process_of(state: State, number: int) -> Process:
-    one = state.processes[number]
-    if one is None:
-        raise KeyError(number)
-    return one
-
-
-def _put(state: State, number: int, one: Process | None) -> State:
-    processes = state.processes
-    return state._replace(processes=(*processes[:number], one, *processes[number + 1 :]))
-
-
-def _without(state: State, number: int) -> State:
-    return _put(state, number, None)
-
-
-def _spend(state: State, fault: str) -> State:
-    place = FAULTS.index(fault)
-    left = state.left
-    return state._replace(left=(*left[:place], left[place] - 1, *left[place + 1 :]))

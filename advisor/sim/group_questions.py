@@ -7,11 +7,13 @@ as plain data, with the group, its members and the committed offsets after each 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 from . import group as classic
-from .consumer import AUTO, NOT_OWNED, WITH_OUTPUT, owned
-from .group_model import ENDS, FAULTS, Effects, Event, GroupPolicy, State, enabled, initial, step
+from .consumer import AUTO, NEVER, NOT_OWNED, WITH_OUTPUT, owned
+from .group_model import enabled, initial, step
+from .group_states import ENDS, FAULTS, Effects, Event, GroupPolicy, State
 from .models import Seen, effect_seen, replayed
 from .search import STATES_MAX, explore
 
@@ -35,7 +37,8 @@ class Answer(NamedTuple):
 
 def every_record_processed(policy: GroupPolicy, faults: Mapping[str, int]) -> Answer:
     """Does a committed offset pass a record that nobody processed and nobody will?"""
-    return _ask(skipped, policy, faults)
+    store = policy.reading.store
+    return _ask(partial(skipped, seeks=store is not None and store.seeks), policy, faults)
 
 
 def processed_once(policy: GroupPolicy, faults: Mapping[str, int]) -> Answer:
@@ -43,17 +46,28 @@ def processed_once(policy: GroupPolicy, faults: Mapping[str, int]) -> Answer:
     return _ask(twice, policy, faults)
 
 
-def skipped(state: State) -> str | None:
-    """Broken in words: a record below the committed offset was not processed, nobody has it in hand and
-    nobody who owns the partition has yet to read it."""
+def skipped(state: State, seeks: bool = False) -> str | None:
+    """Broken in words: a record was not processed, nobody has it in hand, nobody who owns the partition has
+    yet to read it, and who comes next begins past it: at the committed offset or, where members seek, at the
+    stored one."""
+    where, offsets = ("stored", state.stored) if seeks else ("committed", state.committed)
     for partition, end in enumerate(ENDS):
-        for offset in range(min(end, state.committed[partition])):
-            if not state.times[partition][offset] and not _to_come(state, partition, offset):
+        for offset in range(end):
+            if state.times[partition][offset] or _to_come(state, partition, offset):
+                continue
+            if offset < offsets[partition]:
                 return (
-                    f"p{partition}:{offset} was never processed, and the committed offset "
-                    f"{state.committed[partition]} is past it"
+                    f"p{partition}:{offset} was never processed, and the {where} offset "
+                    f"{offsets[partition]} is past it"
                 )
+            if _read_past(state, partition, offset):
+                return f"p{partition}:{offset} was never processed, and its partition is read from beyond it"
     return None
+
+
+def _read_past(state: State, partition: int, offset: int) -> bool:
+    """No offset says so, but the owner of the partition began after this record."""
+    return any(one is not None and one.consumer.positions[partition] > offset for one in state.processes)
 
 
 def _to_come(state: State, partition: int, offset: int) -> bool:
@@ -113,8 +127,12 @@ def witnesses(policy: GroupPolicy, budget: Mapping[str, int]) -> dict[str, Seen]
     """What must be reachable before Holds means anything."""
     seen: dict[str, Seen] = {
         "a record is processed": effect_seen("processed"),
-        "a commit is taken": effect_seen("committed"),
+        "a commit is taken": effect_seen("stored" if policy.reading.store else "committed"),
     }
+    if policy.assigned:
+        if budget["member_crash"]:
+            seen["it starts again"] = lambda event, effects, state: event.name == "restart"
+        return seen
     if budget["member_crash"]:
         seen["a member dies"] = lambda event, effects, state: event.name == "member_crash"
         seen["its partition is taken over"] = lambda event, effects, state: (
@@ -123,11 +141,19 @@ def witnesses(policy: GroupPolicy, budget: Mapping[str, int]) -> dict[str, Seen]
     if budget["rebalance"]:
         seen["a member is dropped while it works"] = lambda event, effects, state: event.name == "drop"
         seen["a member comes back"] = lambda event, effects, state: event.name == "return"
-        if policy.reading.commits != AUTO:
+        if policy.reading.commits != AUTO and _fences(policy):
             seen["a late commit is fenced"] = effect_seen("fenced")
     if policy.reading.commits != WITH_OUTPUT and any(budget.values()) and not policy.reading.workers:
-        seen["every partition is read to its end"] = lambda event, effects, state: state.committed == ENDS
+        seen["every partition is read to its end"] = lambda event, effects, state: (
+            (state.stored or state.committed) == ENDS
+        )
     return seen
+
+
+def _fences(policy: GroupPolicy) -> bool:
+    """The coordinator does; a store that is apart from the output cannot, another one may."""
+    store = policy.reading.store
+    return store is None or (store.fences and policy.reading.commits == WITH_OUTPUT)
 
 
 def replay(policy: GroupPolicy, start: State, run: Iterable[Event]) -> list[tuple[Event, Effects, State]]:
@@ -163,7 +189,8 @@ def state_of(state: State) -> dict[str, Any]:
         "kind": "group",
         "cells": told(state, generation),
         "generation": generation,
-        "committed": {f"p{partition}": offset for partition, offset in enumerate(state.committed)},
+        "committed": _by_partition(state.committed),
+        **({"stored": _by_partition(state.stored)} if state.stored else {}),
         "members": [
             {
                 "id": f"m{number}",
@@ -193,8 +220,9 @@ def state_of(state: State) -> dict[str, Any]:
 
 def told(state: State, generation: int) -> dict[str, str]:
     """The columns of the run's table: a member as `positions | records in hand`."""
-    committed = " ".join(f"p{partition}={offset}" for partition, offset in enumerate(state.committed))
-    cells = {"generation": str(generation), "committed": committed}
+    cells = {"generation": str(generation), "committed": _offsets(_by_partition(state.committed))}
+    if state.stored:
+        cells["stored"] = _offsets(_by_partition(state.stored))
     for number, one in enumerate(state.processes):
         if one is None:
             cells[f"m{number}"] = "gone"
@@ -203,6 +231,15 @@ def told(state: State, generation: int) -> dict[str, str]:
         hand = " ".join(f"p{s.partition}:{o}" for s in one.consumer.hand for o in range(s.first, s.end))
         cells[f"m{number}"] = f"{places or '-'} | {hand}".rstrip(" |")
     return cells
+
+
+def _by_partition(offsets: tuple[int, ...]) -> dict[str, int | None]:
+    return {f"p{partition}": None if offset == NEVER else offset for partition, offset in enumerate(offsets)}
+
+
+def _offsets(places: Mapping[str, int | None]) -> str:
+    """p0=2 p1=-, where nothing was committed."""
+    return " ".join(f"{name}={'-' if offset is None else offset}" for name, offset in places.items())
 
 
 def table(trace: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -219,12 +256,12 @@ def table(trace: Iterable[Mapping[str, Any]]) -> list[str]:
 
 def cells(one: Mapping[str, Any]) -> tuple[str, str, str, str, str]:
     state = one["state"]
-    committed = " ".join(f"{partition}={offset}" for partition, offset in state["committed"].items())
+    stored = f" stored {_offsets(state['stored'])}" if "stored" in state else ""
     people = " ".join(_person(member) for member in state["members"])
     return (
         str(one["step"]),
         one["event"]["text"],
-        f"gen={state['generation']} committed {committed}",
+        f"gen={state['generation']} committed {_offsets(state['committed'])}{stored}",
         people,
         ", ".join(one["effects"]),
     )

@@ -14,12 +14,16 @@ from advisor.sim.consumer import (
     AFTER,
     AUTO,
     BEFORE,
+    FINISHED,
+    FIRST_OPEN,
     NO_OFFSET,
     OUT_OF_RANGE,
+    POLLED,
     WITH_OUTPUT,
     Consumer,
     Reading,
     Span,
+    Store,
     fetch,
     fetch_wait_ms,
     offsets_expire_after,
@@ -27,10 +31,11 @@ from advisor.sim.consumer import (
     readable,
     start,
 )
-from advisor.sim.group_model import FAULTS, Event, GroupPolicy, State, enabled, initial, step
+from advisor.sim.group_model import enabled, initial, step
 from advisor.sim.group_phases import GRID, GroupSetup
 from advisor.sim.group_plans import Seat, plan
 from advisor.sim.group_questions import every_record_processed, processed_once, skipped, twice
+from advisor.sim.group_states import FAULTS, Event, GroupPolicy, State
 from advisor.sim.group_timeline import GroupRun
 from tests.sim.groups.golden import SCENARIOS, ask, read, text_of, trace_file
 
@@ -61,6 +66,44 @@ def test_styles_of_committing(protocol: str, cooperative: bool) -> None:
     assert ask_with(WITH_OUTPUT) == ("holds", "holds")
     assert ask_with(BEFORE)[0] == "broken"
     assert ask_with(AUTO) == ("holds", "broken")
+
+
+@pytest.mark.parametrize(("protocol", "cooperative"), PROTOCOLS)
+@pytest.mark.parametrize(
+    ("commits", "store", "processed", "once"),
+    [
+        (WITH_OUTPUT, Store(), "holds", "holds"),
+        (WITH_OUTPUT, Store(fences=False), "holds", "broken"),
+        # With latest, what is not passed over is done once.
+        (WITH_OUTPUT, Store(seeks=False, fences=False), "broken", "holds"),
+        # Auto-commit beside the store brings nobody who seeks away from the stored offset.
+        (WITH_OUTPUT, Store(auto_commit=True), "holds", "holds"),
+        (BEFORE, Store(), "broken", "broken"),
+        (AFTER, Store(), "holds", "broken"),
+    ],
+)
+def test_offsets_kept_outside_of_kafka(
+    protocol: str, cooperative: bool, commits: str, store: Store, processed: str, once: str
+) -> None:
+    reading = Reading(2, commits, late_commit=protocol == "consumer", store=store)
+    policy = GroupPolicy(protocol, cooperative, reading)
+    found = every_record_processed(policy, BUDGET).verdict, processed_once(policy, BUDGET).verdict
+    assert found == (processed, once)
+
+
+@pytest.mark.parametrize(
+    ("carries", "verdict"), [(FIRST_OPEN, "holds"), (FINISHED, "broken"), (POLLED, "broken")]
+)
+def test_workers_commit_in_any_order(carries: str, verdict: str) -> None:
+    policy = GroupPolicy(reading=Reading(2, AFTER, workers=True, carries=carries))
+    assert every_record_processed(policy, BUDGET).verdict == verdict
+
+
+@pytest.mark.parametrize(("instances", "once"), [(1, "holds"), (2, "broken")])
+def test_nobody_shares_out_what_is_assigned(instances: int, once: str) -> None:
+    policy = GroupPolicy(assigned=tuple(range(instances)), instances=instances, reading=Reading(2, AFTER))
+    assert processed_once(policy, {}).verdict == once
+    assert every_record_processed(policy, {"member_crash": 1}).verdict == "holds"
 
 
 @pytest.mark.parametrize("commits", [AUTO, AFTER, BEFORE])

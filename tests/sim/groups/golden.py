@@ -6,9 +6,10 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from advisor.sim.consumer import Reading
-from advisor.sim.group_model import Event, GroupPolicy, initial
+from advisor.sim.consumer import Reading, Store
+from advisor.sim.group_model import initial
 from advisor.sim.group_questions import Answer, every_record_processed, processed_once, table, trace_of
+from advisor.sim.group_states import Event, GroupPolicy
 
 HERE = Path(__file__).parent
 SCENARIOS = sorted((HERE / "scenarios").glob("*.toml"))
@@ -24,7 +25,9 @@ def trace_file(path: Path) -> Path:
 
 
 def policy_of(scenario: dict[str, Any]) -> GroupPolicy:
-    return GroupPolicy(**scenario["group"], reading=Reading(**scenario["reading"]))
+    store = Store(**scenario["store"]) if "store" in scenario else None
+    group = {name: tuple(v) if isinstance(v, list) else v for name, v in scenario["group"].items()}
+    return GroupPolicy(**group, reading=Reading(**scenario["reading"], store=store))
 
 
 def ask(scenario: dict[str, Any]) -> Answer:
@@ -43,7 +46,8 @@ def drive(scenario: dict[str, Any]) -> list[str]:
 
 def text_of(name: str, scenario: dict[str, Any]) -> str:
     """What a person reads: the scenario, the run if there is one, the verdict, how many states were seen."""
-    words = [f"{key}={value}" for part in ("group", "reading") for key, value in scenario[part].items()]
+    parts = [scenario.get(part, {}) for part in ("group", "reading", "store")]
+    words = [f"{key}={value}" for part in parts for key, value in part.items()]
     faults = " ".join(f"{key}={value}" for key, value in scenario["faults"].items())
     lines = [f"scenario {name}: {' '.join(words)}; {faults}", scenario["story"]]
     if "events" in scenario:

@@ -1,0 +1,217 @@
+"""every-record-processed where no offset holds and auto.offset.reset decides where reading goes on.
+
+`params.by`: growth (a partition is added and `latest` begins at its end), expiry (the group is away for
+longer than its offsets are kept), retention (for longer than its records are kept).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from ..context import Context, Hit, Judgement
+from ..model import Edit
+from ..sim.group_phases import GroupSetup, Phase
+from .group_settings import Asked, seconds
+
+MINUTE = 60_000
+DAY = 24 * 60 * MINUTE
+# Below these nobody would expect an application to be back in time; above, only a stated outage counts.
+SHORT_OFFSETS = 7 * DAY
+SHORT_RETENTION = DAY
+
+
+# -- a partition is added ----------------------------------------------------------------------------------
+
+
+def _growth(group: Asked, context: Context) -> Iterable[Judgement]:
+    setup = group.setup
+    if "consumer.auto.offset.reset" in group.unknown:
+        depends = ("consumer.auto.offset.reset",)
+        yield Judgement("unknown", reason="consumer.auto.offset.reset is a template", depends_on=depends)
+        return
+    if setup.reset != "latest" or group.alone:
+        return  # who assigns its partitions itself never hears of an added one
+    # Only that the reset is written makes it more than a note: it is Kafka's default.
+    written = group.look.is_set("consumer", "auto.offset.reset")
+    small = setup._replace(partitions=2, process_ms=0, reading=setup.reading._replace(batch=500))
+    found = context.remember("growth", repr(small), lambda: _grown(small))
+    window = found["window_ms"]
+    rate = group.look.workload("records_per_second")
+    numbers = [("a new partition is unread for", f"up to {seconds(window)}")]
+    if rate is not None:
+        partitions = group.look.count("topic.partitions") or 1
+        lost = int(float(rate) * window / 1000 / (partitions + 1))
+        numbers.append(("records skipped in one added partition", f"up to {lost} (at {rate} a second)"))
+    numbers.append(("assumed", "two members; records go to the new partition at once"))
+    keys = ("auto.offset.reset", "metadata.max.age.ms")
+    hit = Hit(
+        group.at(*keys),
+        ("auto.offset.reset",),
+        {"group": group.name, "window": seconds(window)},
+        group.shown(*(keys if setup.protocol == "classic" else keys[:1])),
+        numbers=tuple(numbers),
+        severity=None if written else "note",
+        edits=group.edits(Edit("reset", "consumer", "auto.offset.reset", "earliest")) if written else (),
+        advice=(
+            *(
+                ()
+                if written
+                else ("set auto.offset.reset=earliest, unless a new group is to begin at the end",)
+            ),
+            "stop the group before partitions are added, or commit offset 0 for them first",
+        ),
+    )
+    yield Judgement("broken", hit, tuple(found["trace"]), faults={"partition_growth": 1})
+
+
+def _grown(setup: GroupSetup) -> dict[str, Any]:
+    """Two members own a partition each; two more are added and written to at once."""
+    from ..sim.group_phases import GRID
+
+    window, told = max((_grown_in(setup, phase) for phase in GRID), key=lambda pair: pair[0])
+    first = {
+        "t_ms": 0,
+        "event": {"name": "partition_growth", "text": "p2 and p3 are added, r0 is written to each"},
+        "effects": [],
+        "state": {"kind": "group", "cells": {"m0": "p0", "m1": "p1"}},
+    }
+    after = [dict(step) for step in told]
+    if after:
+        after[-1]["effects"] = ["p2 and p3 are read from their end: r0 is skipped"]
+    return {
+        "window_ms": window,
+        "trace": [{**step, "step": number} for number, step in enumerate([first, *after], 1)],
+    }
+
+
+def _grown_in(setup: GroupSetup, phase: Phase) -> tuple[int, tuple[dict[str, Any], ...]]:
+    from ..sim.group_story import story
+    from ..sim.group_timeline import GroupRun
+
+    run = GroupRun(setup, phase)
+    run.narrates = True
+    run.committed = (0, 0)
+    nodes = [run.start("m0"), run.start("m1", delay=phase.open)]
+    run.until(lambda: all(len(node.owned) == 1 for node in nodes), 60_000)
+    run.to_beat(nodes[0])
+    at = run.clock.now
+    run.grow(4)
+    for partition in (2, 3):
+        run.produce(partition)
+    run.until(lambda: run.owned_by(nodes) == 4, 2 * setup.metadata_max_age_ms + 60_000)
+    return run.clock.now - at, story(run, at)
+
+
+# -- the group is away -------------------------------------------------------------------------------------
+
+
+def _expiry(group: Asked, context: Context) -> Iterable[Judgement]:
+    look = group.look
+    minutes, setting = look.number("broker", "offsets.retention.minutes")
+    if minutes is None:
+        return
+    kept = minutes * MINUTE
+    away = look.workload("longest_outage")
+    if away is None:
+        if kept < SHORT_OFFSETS and look.is_set("broker", "offsets.retention.minutes"):
+            yield Judgement(
+                "unknown",
+                reason=f"offsets are kept for {seconds(kept)} while the group is away",
+                depends_on=("[workload] longest_outage",),
+            )
+        return
+    if int(away) <= kept:
+        yield Judgement("holds", bounds=f"the group is away for {seconds(int(away))}")
+        return
+    reset = group.setup.reset
+    if reset == "earliest":
+        return  # re-reads everything, skips nothing
+    what = "stops with an exception" if reset == "none" else "begins at the end and skips what it missed"
+    days = -(-int(away) // DAY) * 2
+    hit = Hit(
+        look.place(setting),
+        ("offsets.retention.minutes", "auto.offset.reset"),
+        {"group": group.name, "kept": seconds(kept), "what": what},
+        (
+            *group.shown("offsets.retention.minutes", component="broker"),
+            *group.shown("auto.offset.reset"),
+            *group.stated("longest_outage"),
+        ),
+        numbers=(("offsets are kept for", seconds(kept)), ("the group may be away for", seconds(int(away)))),
+        edits=(
+            Edit("offsets", "broker", "offsets.retention.minutes", str(days * DAY // MINUTE)),
+            *group.edits(Edit("reset", "consumer", "auto.offset.reset", "earliest")),
+        ),
+    )
+    yield Judgement("broken", hit, _away_trace(kept, int(away), reset), faults={"group_downtime": 1})
+
+
+def _away_trace(kept: int, away: int, reset: str) -> tuple[dict[str, Any], ...]:
+    """The three moments of an absence; the positions are those of a partition that goes on being written."""
+    end = "NoOffsetForPartitionException" if reset == "none" else "reads from 20: 10 to 19 are skipped"
+    return (
+        _moment(1, 0, "the group stops at offset 10", "10", []),
+        _moment(2, kept, "its offsets expire", "-", ["deleted the committed offset"]),
+        _moment(3, away, "the group starts again, the log ends at 20", "-", [end]),
+    )
+
+
+def _moment(step: int, at: int, text: str, committed: str, effects: list[str]) -> dict[str, Any]:
+    return {
+        "step": step,
+        "t_ms": at,
+        "event": {"name": text.split(" ")[1], "text": text},
+        "effects": effects,
+        "state": {"kind": "group", "cells": {"committed": committed}},
+    }
+
+
+def _retention(group: Asked, context: Context) -> Iterable[Judgement]:
+    look = group.look
+    kept, setting = look.number("topic", "retention.ms")
+    policy, _ = look.text("topic", "cleanup.policy")
+    if kept is None or kept < 0 or "delete" not in (policy or "delete"):
+        return
+    away = look.workload("longest_outage")
+    if away is None:
+        if kept < SHORT_RETENTION and look.is_set("topic", "retention.ms"):
+            yield Judgement(
+                "unknown",
+                reason=f"records are kept for {seconds(kept)}, be they read or not",
+                depends_on=("[workload] longest_outage",),
+            )
+        return
+    if int(away) <= kept:
+        yield Judgement("holds", bounds=f"the group is away for {seconds(int(away))}")
+        return
+    topic = look.deployment.topic
+    hit = Hit(
+        look.place(setting),
+        ("retention.ms",),
+        {"group": group.name, "topic": topic.name if topic else "the topic", "kept": seconds(kept)},
+        (
+            *group.shown("retention.ms", component="topic"),
+            *group.shown("auto.offset.reset"),
+            *group.stated("longest_outage"),
+        ),
+        numbers=(
+            ("records are kept for at least", seconds(kept)),
+            ("the group may be away for", seconds(int(away))),
+            ("then auto.offset.reset decides where it goes on", group.setup.reset),
+        ),
+        edits=(Edit("retention", "topic", "retention.ms", str(-(-int(away) // DAY) * DAY)),),
+    )
+    trace = (
+        _moment(1, 0, "the group stops at offset 10", "10", []),
+        _moment(2, kept, "records below 15 are deleted unread", "10", ["log start 15"]),
+        _moment(3, int(away), "the group starts again, offset 10 is out of range", "10", [group.setup.reset]),
+    )
+    yield Judgement("broken", hit, trace, faults={"group_downtime": 1})
+
+
+RESETS: dict[str, Callable[[Asked, Context], Iterable[Judgement]]] = {
+    "growth": _growth,
+    "expiry": _expiry,
+    "retention": _retention,
+}
