@@ -149,27 +149,30 @@ class Run:
             case "isolate":
                 self._isolate(broker)
             case "unisolate":
-                self.client.listener.reachable = (1 << len(cluster.brokers)) - 1
-                cluster.rejoin()
+                self._join()
             case _:
                 raise ValueError(f"no step of a schedule is called {step.name!r}")
 
     def _isolate(self, kind: str) -> None:
         cluster = self.cluster
-        leader = 1 << max(cluster.state.leader, 0)
-        everybody = (1 << len(cluster.brokers)) - 1
+        place = max(cluster.state.leader, 0)
+        leader = 1 << place
         match kind:
             case "brokers":
                 cluster.isolate(leader, leader)
             case "minority":
-                self.client.listener.reachable = leader
+                self.client.listener.behind_cut_with = place
                 cluster.isolate(leader, leader)
             case "controller-only":
                 cluster.isolate(0, leader)
             case "replication-only":
-                cluster.isolate(everybody, 0)
+                cluster.isolate(leader, 0)
             case _:
                 raise ValueError(f"nothing is isolated by {kind!r}")
+
+    def _join(self) -> None:
+        self.client.listener.behind_cut_with = None
+        self.cluster.rejoin()
 
     # -- the end -------------------------------------------------------------------------------------------
 
@@ -177,8 +180,7 @@ class Run:
         """Every broker is started again, then the log is read."""
         cluster = self.cluster
         self._until(lambda: not self.streams, END_MAX)
-        self.client.listener.reachable = (1 << len(cluster.brokers)) - 1
-        cluster.rejoin()
+        self._join()
         while cluster.controller.away:
             cluster.controller.come_back()
         for broker in cluster.brokers:

@@ -520,7 +520,9 @@ class Client:
         if asked == ANOTHER or not self.cluster.cut_from_controller >> asked & 1:
             # A broker that the controller does not reach knows no better than the client does.
             self.nodes = self.cluster.registered()
-        self._led_by(told, epoch)
+        # That nobody leads is news of an epoch of its own (PartitionChangeBuilder): who still names the last
+        # leader knows less.
+        self._led_by(told, epoch + (told < 0))
         if told < 0 or not self.cluster.alive(told):
             self._refresh()
         self._sender()
@@ -553,8 +555,9 @@ class Client:
         if self.cluster.phase.asks_leader and self.leader in known:
             return self.leader
         others = [broker for broker in known if broker != self.leader]
-        spare = [ANOTHER] if self.cluster.policy.others else [NONE]
-        return (others or known or spare)[0]
+        if self.cluster.policy.others and self.listener.reaches(ANOTHER):
+            others.append(ANOTHER)
+        return (others or known or [NONE])[0]
 
 
 NONE, ANOTHER = -1, -2

@@ -55,14 +55,14 @@ class Listener:
         closed: Callable[[Connection], None],
     ) -> None:
         self.clock, self.cluster, self.answered, self.closed = clock, cluster, answered, closed
-        self.reachable = (1 << len(cluster.brokers)) - 1  # the brokers that the client's packets reach
+        self.behind_cut_with: int | None = None  # the broker that alone is on the client's side of a cut
         self.connections: list[Connection] = []
         cluster.on_commit = self.answer_waiting
         cluster.on_down = self._broken
         cluster.on_ready = self._ready
 
     def reaches(self, broker: int) -> bool:
-        return bool(self.reachable >> broker & 1)
+        return self.behind_cut_with is None or self.behind_cut_with == broker
 
     def connect(self, broker: int) -> Connection:
         connection = Connection(broker)

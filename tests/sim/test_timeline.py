@@ -128,6 +128,31 @@ def test_records_expire_in_an_outage_longer_than_the_delivery_timeout():
     assert {outcome.acked for outcome in outcomes(setup(), [schedule])} == {400}
 
 
+def test_a_cut_around_the_leader_leaves_the_others_together():
+    for phase in table.GRID:
+        run = Run(setup(), phase)
+        for step in (LOAD, sleep(1), Step("isolate", "replication-only"), sleep(1), Step("kill9", 0), AWAIT):
+            run._step(step)
+        assert run.client.answered == 400
+        assert not run.client.failures
+        assert run.cluster.state.isr == 0b110
+
+
+def test_a_client_behind_a_cut_hears_nothing_from_the_other_side():
+    """One replica, and two brokers without one: the leader is given up, and only who can ask them knows."""
+    cluster = CLUSTER._replace(others=2)
+    alone = Setup(Policy(acks="1", min_isr=1, replicas=1, elr=True), cluster, UNSAFE)
+    stopped = {}
+    for kind in ("minority", "brokers"):
+        for phase in table.GRID:
+            run = Run(alone, phase)
+            load = Step("send", 1_400, gap=10 * MILLISECOND)
+            for step in (load, sleep(1), Step("isolate", kind), sleep(14)):
+                run._step(step)
+            stopped.setdefault(kind, set()).add(not run.client.idle())
+    assert stopped == {"minority": {False}, "brokers": {False, True}}
+
+
 def test_a_longer_wait_in_strides_is_the_same_run():
     """A healthy stretch is taken in one: what comes of a fault behind it is what comes record by record."""
     schedule = [LOAD, sleep(3), Step("kill9", 0), AWAIT]
