@@ -1,7 +1,8 @@
 """group-stable: is a member evicted though none failed? Slow batches, pauses, lost heartbeats, shared ids.
 
 `params.by` of the rule that asks: batch (max.poll.records x the time of a record), heartbeats, pause,
-instance. Arithmetic decides first; only what it finds broken is run on the clock, for the run to be shown.
+instance, listener (listening.py). Arithmetic decides first; only what it finds broken is run on the clock,
+for the run to be shown.
 """
 
 from __future__ import annotations
@@ -315,7 +316,14 @@ def _twins(setup: GroupSetup) -> list[dict[str, Any]]:
     return list(story(run, since, rows_max=8))
 
 
+def _listener(group: Asked, context: Context) -> Iterable[Judgement]:
+    from .listening import judge as judge_listener
+
+    yield from judge_listener(group, context)
+
+
 _STABLE: dict[str, Callable[[Asked, Context], Iterable[Judgement]]] = {
+    "listener": _listener,
     "batch": _batch,
     "heartbeats": _heartbeats,
     "pause": _pause,

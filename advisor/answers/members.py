@@ -15,9 +15,9 @@ from .group_settings import CLASSES, Asked, asked, groups_of, seconds
 
 
 def judge_admitted(deployment: Deployment, context: Context) -> Iterable[Judgement]:
-    by = {"bounds": _bounds, "assignors": _assignors}[str(context.params["by"])]
+    by = {"bounds": _bounds, "assignors": _assignors, "assigned": _assigned}[str(context.params["by"])]
     for group in groups_of(deployment, context):
-        if not group.alone:
+        if group.alone == (by is _assigned):
             yield from by(group, context)
 
 
@@ -148,6 +148,12 @@ def _mixed(setup: GroupSetup, strategies: tuple[str, ...]) -> list[dict[str, Any
     run.start("m1", strategies=strategies, delay=100)
     run.wait(10_000)
     return list(story(run, rows_max=8))
+
+
+def _assigned(group: Asked, context: Context) -> Iterable[Judgement]:
+    from .standalone import judge
+
+    yield from judge(group, context)
 
 
 # -- does every member have something to do? ---------------------------------------------------------------

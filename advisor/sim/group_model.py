@@ -169,10 +169,9 @@ def _working(policy: GroupPolicy, state: State, number: int, one: Process) -> It
     if hand and not (reading.commits == BEFORE and one.due):
         yield Event("process", number)
         if reading.workers:
-            for span in hand:
-                for offset in range(span.first, span.end):
-                    if (span.partition, offset) != hand[0][:2]:
-                        yield Event("process", number, f"p{span.partition}:{offset}")
+            # Only the order within a partition can make a difference: offsets are committed by partition.
+            for offset in range(hand[0].first + 1, hand[0].end):
+                yield Event("process", number, f"p{hand[0].partition}:{offset}")
     if reading.commits != AUTO and one.due and (reading.commits == BEFORE or reading.workers or not hand):
         yield Event("store" if reading.store else "commit", number)
     if one.flying is not None:
