@@ -234,7 +234,9 @@ class Workload(_Table):
         examples=["30s"],
     )
     longest_idle: Milliseconds | None = Field(
-        None, description="longest time in which a transactional producer writes nothing", examples=["8h"]
+        None,
+        description="longest time in which a transactional producer writes nothing, or nobody to a partition",
+        examples=["8h"],
     )
     on_send_error: Literal["ignore", "stop"] | None = Field(
         None, description="what the producer does when a send fails: ignore or stop", examples=["stop"]

@@ -6,6 +6,7 @@ What is not in sight is the version's default and listed in `assumed`; what a te
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from ..context import Context
@@ -32,6 +33,9 @@ STYLES = {
 }
 # What [workload] says of such a store.
 STORE = ("offset_store", "offset_seek", "offset_fenced")
+
+
+_DURATION = re.compile(r"P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?")
 
 
 class Asked(NamedTuple):
@@ -148,7 +152,7 @@ def asked(deployment: Deployment, document: Document, context: Context) -> Asked
     classic = protocol != "consumer"
     strategies = reader.strategies() if classic else ("uniform",)
     defaults = GroupSetup()
-    reset, _, _ = (reader.text("consumer", "auto.offset.reset", "latest") or "latest").partition(":")
+    reset, _, duration = (reader.text("consumer", "auto.offset.reset", "latest") or "latest").partition(":")
     style = str(look.workload("processing") or "loop")
     setup = GroupSetup(
         protocol="classic" if classic else "consumer",
@@ -165,6 +169,7 @@ def asked(deployment: Deployment, document: Document, context: Context) -> Asked
         reset={"smallest": "earliest", "beginning": "earliest", "largest": "latest", "end": "latest"}.get(
             reset, reset
         ),
+        reset_duration_ms=_duration_ms(duration),
         reading=_reading(reader, style, classic, document),
         auto_commit_interval_ms=reader.number("consumer", "auto.commit.interval.ms", 5_000),
         process_ms=float(look.workload("processing_ms") or 0),
@@ -180,6 +185,15 @@ def asked(deployment: Deployment, document: Document, context: Context) -> Asked
         tuple(reader.assumed),
         tuple(reader.unknown),
     )
+
+
+def _duration_ms(text: str) -> int:
+    """P7D, PT1H30M: the durations of by_duration, as java.time.Duration reads them; 0 for another text."""
+    found = _DURATION.fullmatch(text.strip().upper())
+    if found is None:
+        return 0
+    days, hours, minutes, rest = (float(part or 0) for part in found.groups())
+    return int(1000 * (((days * 24 + hours) * 60 + minutes) * 60 + rest))
 
 
 def _reading(reader: _Reader, style: str, classic: bool, document: Document) -> Reading:

@@ -10,8 +10,10 @@ from typing import Any
 
 from ..context import Context, Hit, Judgement
 from ..model import Deployment, Document, Edit
-from ..sim.group_phases import GroupSetup, Phase
+from ..sim.group_phases import FetchSetup, GroupSetup, Phase
 from .group_settings import CLASSES, Asked, asked, groups_of, seconds
+
+ROUNDS = 5  # fetches that are played
 
 
 def judge_admitted(deployment: Deployment, context: Context) -> Iterable[Judgement]:
@@ -80,13 +82,20 @@ def _bounds(group: Asked, context: Context) -> Iterable[Judgement]:
             Edit("bound", "broker", f"{name}.session.timeout.ms", str(value)),
         ),
     )
-    row = {
-        "step": 1,
-        "event": {"name": "join", "text": f"{group.name} joins"},
-        "effects": ["refused: INVALID_SESSION_TIMEOUT"],
-        "state": {"kind": "group", "cells": {"members": "none"}},
-    }
-    yield Judgement("broken", hit, (row,))
+    setup = GroupSetup(session_ms=value, session_bounds_ms=(low, high), initial_delay_ms=0)
+    trace = context.remember("session", repr(setup), lambda: _turned_away(setup))
+    yield Judgement("broken", hit, tuple(trace))
+
+
+def _turned_away(setup: GroupSetup) -> list[dict[str, Any]]:
+    from ..sim.group_story import story
+    from ..sim.group_timeline import GroupRun
+
+    run = GroupRun(setup, Phase(), records=False)
+    run.narrates = True
+    run.start("m0")
+    run.wait(10_000)
+    return list(story(run))
 
 
 def _assignors(group: Asked, context: Context) -> Iterable[Judgement]:
@@ -267,34 +276,62 @@ def _timeout(group: Asked, context: Context) -> Iterable[Judgement]:
     least, _ = look.number("consumer", "fetch.min.bytes")
     if group.librdkafka or wait is None or patience is None or wait < patience:
         return
+    rate, size = look.workload("records_per_second"), look.workload("record_bytes")
+    partitions = look.count("topic.partitions") or 1
+    setup = FetchSetup(
+        1 if least is None else least,
+        wait,
+        patience,
+        float(rate) * int(size) / partitions if rate is not None and size is not None else 0,
+        int(size) if size is not None else 100,
+    )
+    found = context.remember("fetches", repr(setup), lambda: _fetched(setup))
+    if not found["timeouts"] and not setup.bytes_per_second:
+        # What is there is read at once; it is the empty topic that the client does not wait for.
+        empty = setup._replace(record_bytes=0)
+        found = context.remember("fetches", repr(empty), lambda: _fetched(empty))
+        setup = empty
+    if not found["timeouts"]:
+        yield Judgement("holds", bounds=f"{setup.bytes_per_second:g} bytes a second in each partition")
+        return
     keys = ("fetch.max.wait.ms", "request.timeout.ms")
+    read = found["first_read_ms"]
+    if not setup.record_bytes:
+        what = f"while nothing is written it drops its connection every {seconds(patience)}"
+    elif read is None:
+        what = "a record of a quiet topic is never read"
+    else:
+        what = f"a record of a quiet topic is read after {seconds(read)}"
     hit = Hit(
         group.at(*keys),
         keys,
-        {"group": group.name, "wait": seconds(wait), "patience": seconds(patience)},
-        group.shown(*keys, "fetch.min.bytes"),
-        numbers=(("fetch.min.bytes", str(least if least is not None else 1)),),
+        {
+            "group": group.name,
+            "wait": seconds(wait),
+            "patience": seconds(patience),
+            "what": what,
+        },
+        (*group.shown(*keys, "fetch.min.bytes"), *group.stated("records_per_second", "record_bytes")),
+        numbers=(
+            ("fetch.min.bytes", str(setup.min_bytes)),
+            (f"fetches given up in {seconds(ROUNDS * patience)}", str(found["timeouts"])),
+            ("assumed", f"{setup.record_bytes} bytes are written, and then nothing")
+            if not setup.bytes_per_second
+            else ("bytes a second in each partition", f"{setup.bytes_per_second:g}"),
+        ),
         edits=group.edits(
             Edit("wait", "consumer", "fetch.max.wait.ms", "500"),
             Edit("patience", "consumer", "request.timeout.ms", str(max(30_000, 2 * wait))),
         ),
+        severity=None if setup.record_bytes else "warning",
     )
-    rows: tuple[tuple[int, str, str, list[str]], ...] = (
-        (0, "fetch", "a fetch of a quiet partition is held", []),
-        (patience, "timeout", "request.timeout.ms is over", ["disconnected from the broker"]),
-        (patience, "fetch", "the fetch is sent again", ["held again"]),
-    )
-    trace = tuple(
-        {
-            "step": number,
-            "t_ms": at,
-            "event": {"name": name, "text": text},
-            "effects": effects,
-            "state": {"kind": "group", "cells": {"answered at": seconds(wait)}},
-        }
-        for number, (at, name, text, effects) in enumerate(rows, 1)
-    )
-    yield Judgement("broken", hit, trace)
+    yield Judgement("broken", hit, tuple(found["rows"]))
+
+
+def _fetched(setup: FetchSetup) -> dict[str, Any]:
+    from ..sim.fetching import fetched
+
+    return fetched(setup, ROUNDS * setup.request_timeout_ms)._asdict()
 
 
 def _held(group: Asked, context: Context) -> Iterable[Judgement]:

@@ -234,6 +234,8 @@ def _start(group: Asked, context: Context) -> Iterable[Judgement]:
     count = min(max(members, 2), MEMBERS_MAX) if why else 4
     clocked = GroupSetup(partitions=count, strategies=("range",), initial_delay_ms=0)
     found = context.remember("start", repr((clocked, count)), lambda: _started(clocked, count))
+    held = clocked._replace(initial_delay_ms=3_000)
+    calm = context.remember("start", repr((held, count)), lambda: _started(held, count))
     hit = Hit(
         look.place(setting),
         (key,),
@@ -241,7 +243,7 @@ def _start(group: Asked, context: Context) -> Iterable[Judgement]:
         group.shown(key, component="broker"),
         numbers=(
             ("rebalances until all have a share", str(found["rebalances"])),
-            ("with a delay of 3 s", "1"),
+            ("with a delay of 3 s", str(calm["rebalances"])),
             ("members", why or f"{count}, assumed; they start half a second apart"),
         ),
         edits=(Edit("delay", "broker", key, "3000"),),

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..context import Context, Hit, Judgement
 from ..model import Edit
-from ..sim.group_phases import GroupSetup, Phase
+from ..sim.group_phases import Absence, GroupSetup, Phase
 from .group_settings import Asked, seconds
 
 MINUTE = 60_000
@@ -112,59 +112,63 @@ def _expiry(group: Asked, context: Context) -> Iterable[Judgement]:
     if minutes is None:
         return
     kept = minutes * MINUTE
-    away = look.workload("longest_outage")
-    if away is None:
+    # Offsets of a group are kept while it has members; a standalone consumer has none.
+    stated = ("longest_outage", *(("longest_idle",) if group.alone else ()))
+    times = {name: int(look.workload(name)) for name in stated if look.workload(name) is not None}
+    if not times:
         if kept < SHORT_OFFSETS and look.is_set("broker", "offsets.retention.minutes"):
+            while_what = "while nothing is committed" if group.alone else "while the group is away"
             yield Judgement(
                 "unknown",
-                reason=f"offsets are kept for {seconds(kept)} while the group is away",
-                depends_on=("[workload] longest_outage",),
+                reason=f"offsets are kept for {seconds(kept)} {while_what}",
+                depends_on=tuple(f"[workload] {name}" for name in stated),
             )
         return
-    if int(away) <= kept:
-        yield Judgement("holds", bounds=f"the group is away for {seconds(int(away))}")
+    longest = max(times, key=lambda name: times[name])
+    away = times[longest]
+    idle = longest == "longest_idle"
+    bounds = f"nothing is committed for {seconds(away)}" if idle else f"the group is away for {seconds(away)}"
+    if away <= kept:
+        yield Judgement("holds", bounds=bounds)
+        return
+    found = _away(group, context, Absence(0, kept, idle_ms=away) if idle else Absence(away, kept))
+    if not (found["skipped"] or found["error"]):
+        yield Judgement("holds", bounds=bounds)
         return
     reset = group.setup.reset
-    if reset == "earliest":
-        return  # re-reads everything, skips nothing
-    what = "stops with an exception" if reset == "none" else "begins at the end and skips what it missed"
-    days = -(-int(away) // DAY) * 2
+    otherwise = (
+        "begins at the end and skips what it missed"
+        if reset == "latest"
+        else f"goes on by auto.offset.reset={reset}, past {found['skipped']} of {found['written']} records"
+    )
     hit = Hit(
         look.place(setting),
         ("offsets.retention.minutes", "auto.offset.reset"),
-        {"group": group.name, "kept": seconds(kept), "what": what},
+        {
+            "group": group.name,
+            "kept": seconds(kept),
+            "longer": "where nothing is written for longer, it" if idle else "away for longer, the group",
+            "what": _comes_to(found, otherwise),
+        },
         (
             *group.shown("offsets.retention.minutes", component="broker"),
             *group.shown("auto.offset.reset"),
-            *group.stated("longest_outage"),
+            *group.stated(longest, "records_per_second"),
         ),
-        numbers=(("offsets are kept for", seconds(kept)), ("the group may be away for", seconds(int(away)))),
+        numbers=(
+            ("offsets are kept for", seconds(kept)),
+            (
+                "a standalone consumer may commit nothing for" if idle else "the group may be away for",
+                seconds(away),
+            ),
+            *(() if idle else _missed(group, found, away)),
+        ),
         edits=(
-            Edit("offsets", "broker", "offsets.retention.minutes", str(days * DAY // MINUTE)),
+            Edit("offsets", "broker", "offsets.retention.minutes", str(-(-away // DAY) * 2 * DAY // MINUTE)),
             *group.edits(Edit("reset", "consumer", "auto.offset.reset", "earliest")),
         ),
     )
-    yield Judgement("broken", hit, _away_trace(kept, int(away), reset), faults={"group_downtime": 1})
-
-
-def _away_trace(kept: int, away: int, reset: str) -> tuple[dict[str, Any], ...]:
-    """The three moments of an absence; the positions are those of a partition that goes on being written."""
-    end = "NoOffsetForPartitionException" if reset == "none" else "reads from 20: 10 to 19 are skipped"
-    return (
-        _moment(1, 0, "the group stops at offset 10", "10", []),
-        _moment(2, kept, "its offsets expire", "-", ["deleted the committed offset"]),
-        _moment(3, away, "the group starts again, the log ends at 20", "-", [end]),
-    )
-
-
-def _moment(step: int, at: int, text: str, committed: str, effects: list[str]) -> dict[str, Any]:
-    return {
-        "step": step,
-        "t_ms": at,
-        "event": {"name": text.split(" ")[1], "text": text},
-        "effects": effects,
-        "state": {"kind": "group", "cells": {"committed": committed}},
-    }
+    yield Judgement("broken", hit, tuple(found["rows"]), faults={"group_downtime": 1})
 
 
 def _retention(group: Asked, context: Context) -> Iterable[Judgement]:
@@ -182,9 +186,11 @@ def _retention(group: Asked, context: Context) -> Iterable[Judgement]:
                 depends_on=("[workload] longest_outage",),
             )
         return
-    if int(away) <= kept:
-        yield Judgement("holds", bounds=f"the group is away for {seconds(int(away))}")
+    away = int(away)
+    if away <= kept:
+        yield Judgement("holds", bounds=f"the group is away for {seconds(away)}")
         return
+    found = _away(group, context, Absence(away, records_ms=kept))
     topic = look.deployment.topic
     hit = Hit(
         look.place(setting),
@@ -193,21 +199,44 @@ def _retention(group: Asked, context: Context) -> Iterable[Judgement]:
         (
             *group.shown("retention.ms", component="topic"),
             *group.shown("auto.offset.reset"),
-            *group.stated("longest_outage"),
+            *group.stated("longest_outage", "records_per_second"),
         ),
         numbers=(
             ("records are kept for at least", seconds(kept)),
-            ("the group may be away for", seconds(int(away))),
-            ("then auto.offset.reset decides where it goes on", group.setup.reset),
+            ("the group may be away for", seconds(away)),
+            (
+                f"then, with auto.offset.reset={group.setup.reset}, it",
+                _comes_to(found, f"skips {found['skipped']} of {found['written']} records"),
+            ),
+            *_missed(group, found, away if group.setup.reset == "latest" else away - kept),
         ),
-        edits=(Edit("retention", "topic", "retention.ms", str(-(-int(away) // DAY) * DAY)),),
+        edits=(Edit("retention", "topic", "retention.ms", str(-(-away // DAY) * DAY)),),
     )
-    trace = (
-        _moment(1, 0, "the group stops at offset 10", "10", []),
-        _moment(2, kept, "records below 15 are deleted unread", "10", ["log start 15"]),
-        _moment(3, int(away), "the group starts again, offset 10 is out of range", "10", [group.setup.reset]),
-    )
-    yield Judgement("broken", hit, trace, faults={"group_downtime": 1})
+    yield Judgement("broken", hit, tuple(found["rows"]), faults={"group_downtime": 1})
+
+
+def _away(group: Asked, context: Context, absence: Absence) -> dict[str, Any]:
+    setup = GroupSetup(reset=group.setup.reset, reset_duration_ms=group.setup.reset_duration_ms)
+
+    def play() -> dict[str, Any]:
+        from ..sim.group_absence import WRITTEN, absent
+
+        return {**absent(setup, absence)._asdict(), "written": WRITTEN}
+
+    found: dict[str, Any] = context.remember("away", repr((setup, absence)), play)
+    return found
+
+
+def _comes_to(found: dict[str, Any], otherwise: str) -> str:
+    return f"stops with {found['error']}" if found["error"] else otherwise
+
+
+def _missed(group: Asked, found: dict[str, Any], of_ms: int) -> tuple[tuple[str, str], ...]:
+    """How many records that is, where the rate is stated."""
+    rate = group.look.workload("records_per_second")
+    if rate is None or not found["skipped"]:
+        return ()
+    return (("records skipped", f"up to {int(float(rate) * of_ms / 1000):,} (at {rate} a second)"),)
 
 
 RESETS: dict[str, Callable[[Asked, Context], Iterable[Judgement]]] = {

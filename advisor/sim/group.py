@@ -196,6 +196,12 @@ def standing(group: Group, number: int, generation: int) -> str:
     return OK if generation == group.generation else STALE_GENERATION
 
 
+def session_taken(session_ms: int, bounds_ms: tuple[int, int]) -> bool:
+    """A join with a session outside of group.min and group.max.session.timeout.ms is refused with
+    INVALID_SESSION_TIMEOUT, which ends the consumer (GroupMetadataManager.classicGroupJoin)."""
+    return bounds_ms[0] <= session_ms <= bounds_ms[1]
+
+
 def may_commit(group: Group, number: int, generation: int) -> str:
     """Would an offset commit be taken (ClassicGroup.validateOffsetCommit)? Between the end of a join phase
     and the leader's plan it is refused with a request to come back; while a join phase is open it is

@@ -78,3 +78,24 @@ class GroupSetup(NamedTuple):
     auto_commit_interval_ms: int = 5_000
     process_ms: float = 0  # per record
     listener_ms: int = 0  # work done inside the rebalance listener, on a revocation
+    session_bounds_ms: tuple[int, int] = (0, 2**31 - 1)  # what the brokers let a classic member ask for
+
+
+class Absence(NamedTuple):
+    """`idle_ms`: a standalone consumer commits nothing for that long, because nothing is written, and is then
+    restarted; else the group is away for `away_ms`."""
+
+    away_ms: int
+    offsets_ms: int | None = None  # how long offsets are kept
+    records_ms: int | None = None  # how long records are kept
+    idle_ms: int = 0
+
+
+class FetchSetup(NamedTuple):
+    """A consumer's fetches of one partition, and what is written to it."""
+
+    min_bytes: int = 1
+    max_wait_ms: int = 500
+    request_timeout_ms: int = 30_000
+    bytes_per_second: float = 0
+    record_bytes: int = 1

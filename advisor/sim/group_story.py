@@ -13,6 +13,7 @@ _WORDS = {
     "left-slow": "is out: max.poll.interval.ms is over",
     "killed": "is killed",
     "closed": "closes",
+    "InvalidSessionTimeoutException": "is refused and stops: InvalidSessionTimeoutException",
     "CommitFailedException": "finishes its batch: the commit is refused",
     "RebalanceInProgressException": "cannot commit during the rebalance",
 }

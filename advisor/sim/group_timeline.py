@@ -15,14 +15,15 @@ from typing import NamedTuple
 
 from . import consumer as reading
 from .consumer import AFTER, AUTO, BEFORE, NEVER, NOT_OWNED, Consumer
-from .group import OK
-from .group_clocked import ClassicSide, Node
+from .group import OK, session_taken
+from .group_clocked import ClassicSide, Node, next_beat
 from .group_clocked_epochs import EpochSide
 from .group_phases import LOOP, GroupSetup, Phase
 from .timeline_clock import Clock
 
 COMMIT_FAILED = "CommitFailedException"
 REBALANCE_IN_PROGRESS = "RebalanceInProgressException"
+INVALID_SESSION = "InvalidSessionTimeoutException"
 
 
 class Happened(NamedTuple):
@@ -81,6 +82,11 @@ class GroupRun:
 
     def _joins(self, node: Node) -> None:
         self.tell(node, "joins")
+        setup = self.setup
+        if setup.protocol == "classic" and not session_taken(setup.session_ms, setup.session_bounds_ms):
+            node.alive = False
+            self.note(node, INVALID_SESSION)
+            return
         self.side.join(node)
 
     def kill(self, node: Node) -> None:
@@ -106,6 +112,12 @@ class GroupRun:
         """The whole process stands still, heartbeats and all (a collection, a frozen host)."""
         self.stall(node, duration)
         self.side.mute(node, self.clock.now + duration)
+
+    def lose_heartbeats(self, node: Node, count: int) -> None:
+        """The next heartbeats of a healthy member do not arrive."""
+        self.tell(node, "loses", f"{count} heartbeats on the way" if count > 1 else "a heartbeat on the way")
+        for _ in range(count):
+            self.side.mute(node, next_beat(node, self.clock.now, self.setup.heartbeat_ms))
 
     def to_beat(self, node: Node) -> None:
         """Wait until the member is at the phase's place in its heartbeat interval."""
