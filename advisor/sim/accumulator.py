@@ -128,9 +128,8 @@ class Accumulator(Generic[_T]):
         if not self._allocate(limit):
             return BLOCKED
         ratio = None if self.policy.compression_ratio is None else self.ratio
-        batch: QueuedBatch[_T] = QueuedBatch(
-            self.batches, partition, now, limit, ratio, stamp, last_attempt=now
-        )
+        batch: QueuedBatch[_T] = QueuedBatch(self.batches, partition, now, limit, ratio, stamp, [])
+        batch.last_attempt = now
         self.batches += 1
         self.incomplete.add(batch.number)
         self._add(batch, placed_size(contents_bytes, 0, 0), record)

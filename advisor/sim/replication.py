@@ -123,21 +123,22 @@ def produce(model: Model, state: State, event: Event) -> Outcome:
     record = state.sent
     name = f"r{record}"
     effects: list[Effect] = []
-    state = state._replace(sent=record + 1)
     if broker < 0 or not presumes_leadership(state, broker):
-        return state._replace(acked=state.acked | 1 << record), (
+        return state._replace(sent=record + 1, acked=state.acked | 1 << record), (
             Effect("acked", name),
             Effect("dropped", name),
         )
     leader = state.replicas[broker]
     if model.policy.acks == "all" and leader.isr.bit_count() < model.min_isr:
-        return state, (Effect("rejected", name, "not enough replicas"),)
+        return state._replace(sent=record + 1), (Effect("rejected", name, "not enough replicas"),)
+    acked = state.acked
     if model.policy.acks != "all":
-        state = state._replace(acked=state.acked | 1 << record)
+        acked |= 1 << record
         effects.append(Effect("acked", name))
-    leader = leader._replace(log=(*leader.log, (leader.epoch, record)))
-    state = put(state, broker, leader)
-    return raise_hw(model, state, broker, effects), tuple(effects)
+    leader = Replica((*leader.log, (leader.epoch, record)), *leader[1:])
+    leader, acked, failed = _raised(model, state, broker, leader, acked, effects)
+    after = State(with_replica(state, broker, leader), *state[1:10], record + 1, acked, failed, *state[13:])
+    return after, tuple(effects)
 
 
 def fetch(model: Model, state: State, broker: int) -> Outcome:
@@ -154,8 +155,7 @@ def fetch(model: Model, state: State, broker: int) -> Outcome:
         ahead = state.replicas[leader]
         # The answer carries the high watermark as this very request left it (S1).
         answer = Answer(ahead.log[len(behind.log) :], ahead.hw)
-        behind = state.replicas[broker]._replace(answer=answer)
-        return put(state, broker, behind), tuple(effects)
+        return put(state, broker, Replica(*state.replicas[broker][:-1], answer)), tuple(effects)
     if not model.follows and behind.epoch != ahead.epoch:
         end = truncation_offset(model.policy.truncation, behind.log, behind.hw, ahead.log, ahead.epoch)
         if end < len(behind.log):
@@ -173,20 +173,21 @@ def write(model: Model, state: State, broker: int) -> Outcome:
     replica = state.replicas[broker]
     answer = replica.answer
     assert answer is not None, "enabled() offers a write only with an answer on its way"
-    log = replica.log + answer.entries
-    replica = replica._replace(log=log, hw=max(replica.hw, min(answer.hw, len(log))), answer=None)
-    return put(state, broker, replica), ()
+    log = replica.log + answer.entries if answer.entries else replica.log
+    hw = max(replica.hw, min(answer.hw, len(log)))
+    return put(state, broker, Replica(log, hw, *replica[2:-1], None)), ()
 
 
 def hear(model: Model, state: State, leader: int, follower: int, offset: int, effects: list[Effect]) -> State:
     """The leader hears a follower's LEO with its fetch: it may let it join the ISR and raise the HW."""
     ahead = state.replicas[leader]
-    remote = (*ahead.remote[:follower], offset, *ahead.remote[follower + 1 :])
-    ahead = ahead._replace(remote=remote)
-    state = put(state, leader, ahead)
+    if ahead.remote[follower] != offset:
+        remote = (*ahead.remote[:follower], offset, *ahead.remote[follower + 1 :])
+        ahead = Replica(*ahead[:-2], remote, ahead.answer)
     if not ahead.isr >> follower & 1 and leader == in_office(state):
-        state = _join(model, state, leader, follower, offset, effects)
-    return raise_hw(model, state, leader, effects)
+        state = _join(model, put(state, leader, ahead), leader, follower, offset, effects)
+        return raise_hw(model, state, leader, effects)
+    return _with_raised(model, state, leader, ahead, effects)
 
 
 def _join(
@@ -211,22 +212,36 @@ def _join(
 def raise_hw(model: Model, state: State, broker: int, effects: list[Effect]) -> State:
     """Partition.maybeIncrementLeaderHW: the least LEO over the ISR, tried on taking office, on an append,
     on a fetch and when a replica leaves the ISR. It never falls while a leader is in office."""
-    leader = state.replicas[broker]
+    return _with_raised(model, state, broker, state.replicas[broker], effects)
+
+
+def _with_raised(model: Model, state: State, broker: int, leader: Replica, effects: list[Effect]) -> State:
+    """The state with this leader in its place, its high watermark raised."""
+    leader, acked, failed = _raised(model, state, broker, leader, state.acked, effects)
+    if leader is state.replicas[broker]:
+        return state
+    return State(with_replica(state, broker, leader), *state[1:11], acked, failed, *state[13:])
+
+
+def _raised(
+    model: Model, state: State, broker: int, leader: Replica, acked: int, effects: list[Effect]
+) -> tuple[Replica, int, int]:
+    """The leader with its high watermark raised, the records acknowledged and those refused by then."""
+    failed = state.failed
     end = len(leader.log)
     if end <= leader.hw:
-        return state
+        return leader, acked, failed
     waits_for = leader.isr
     if broker == state.leader and leader.epoch == state.epoch:
         # The maximal ISR (KIP-497): a proposed member counts at once, a proposed leaver still counts.
         waits_for |= state.proposed | state.near
     if model.policy.hw_waits_for_min_isr and leader.isr.bit_count() < model.min_isr:
-        return state
+        return leader, acked, failed
     for follower in members(waits_for):
         if follower != broker and leader.remote[follower] < end:
             end = leader.remote[follower]
     if end <= leader.hw:
-        return state
-    acked, failed = state.acked, state.failed
+        return leader, acked, failed
     if model.policy.acks == "all":
         for epoch, record in leader.log[leader.hw : end]:
             # Whoever took the request answers it: records of earlier leaders were answered with an error.
@@ -238,8 +253,7 @@ def raise_hw(model: Model, state: State, broker: int, effects: list[Effect]) -> 
             else:
                 failed |= 1 << record
                 effects.append(Effect("failed", f"r{record}", "not enough replicas after append"))
-    leader = leader._replace(hw=end)
-    return state._replace(replicas=with_replica(state, broker, leader), acked=acked, failed=failed)
+    return Replica(leader.log, end, *leader[2:]), acked, failed
 
 
 def follow(model: Model, state: State, broker: int, epoch: int) -> Outcome:

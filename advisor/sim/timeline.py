@@ -17,14 +17,17 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from .partition_state import Policy, in_office, members
+from .timeline_calm import calm, ends, still
 from .timeline_client import Client, ClientPolicy
 from .timeline_clock import Clock
 from .timeline_cluster import Cluster
 from .timeline_replicas import ClusterPolicy
 from .timeline_table import GRID, MILLISECOND, SECOND, Phase
 
-STRIDE_MARGIN = 250 * MILLISECOND
-STRIDE_PAUSE = 100 * MILLISECOND
+STRIDE_MARGIN = 60 * MILLISECOND
+STRIDE_PAUSE = 40 * MILLISECOND
+STRIDE_GAP_MAX = 100 * MILLISECOND
+UNDER_WAY_MAX = 8  # batches that are answered within the pause, if all is well
 END_MAX = 180 * SECOND
 STOP_MAX = 400 * SECOND  # a broker that no controller lets go waits for minutes
 
@@ -68,27 +71,44 @@ class Run:
         by_time = setup.cluster.lag_messages is None
         self.strides = self.client.backlog.strides = strides and by_time
         self.streams = 0
+        self.ahead: Sequence[Step] = ()  # the steps that are still to come
 
     def _make(self, setup: Setup) -> tuple[Cluster, Client]:
         cluster = Cluster(self.clock, self.phase, setup.partition, setup.cluster)
         return cluster, Client(self.clock, cluster, setup.client)
 
     def play(self, schedule: Sequence[Step]) -> Outcome:
-        for step in schedule:
+        for place, step in enumerate(schedule):
+            self.ahead = schedule[place:]
             self._wait(max(0, step.not_before - self.clock.now))
+            self.ahead = schedule[place + 1 :]
             self._step(step)
         self._recover()
         return self._outcome()
 
     # -- waiting -------------------------------------------------------------------------------------------
 
-    def _wait(self, delay: int) -> None:
-        self.clock.horizon = self.clock.now + delay
-        self.clock.run(self.clock.horizon, lambda: False)
-        self.clock.horizon = None
+    def _wait(self, delay: int, then_acts: bool = False) -> None:
+        until = self.clock.now + delay
+        self.clock.horizon = until if then_acts else self._acts_from(until)
+        self.clock.run(until, _never)
 
     def _until(self, condition: Callable[[], bool], timeout: int) -> None:
-        self.clock.run(self.clock.now + timeout, condition)
+        """Nothing idle makes a condition true: what does is in the way of a stride, or the timeout is."""
+        until = self.clock.now + timeout
+        self.clock.horizon = self._acts_from(until)
+        self.clock.run(until, condition)
+
+    def _acts_from(self, time: int) -> int:
+        """Before when the schedule cannot intervene, if it comes to its next step at that time. (Its end is
+        looked at, too. While somebody sends, nobody who awaits the answers goes on.)"""
+        for step in self.ahead:
+            time = max(time, step.not_before)
+            if step.name == "sleep" or (step.name == "await" and self.streams):
+                time += step.timeout
+            elif step.name not in WAITING:
+                break
+        return time
 
     def _all_answered(self) -> bool:
         return not self.streams and self.client.idle()
@@ -97,10 +117,10 @@ class Run:
 
     def _step(self, step: Step) -> None:
         if step.name in FAULTS and step.name != "wipe":
-            self._wait(self.phase.shift)
+            self._wait(self.phase.shift, then_acts=True)
             if self.phase.stalled:
                 self.cluster.stall(2 * self.phase.stalled)
-                self._wait(self.phase.stalled)
+                self._wait(self.phase.stalled, then_acts=True)
         self._act(step)
 
     def _act(self, step: Step) -> None:
@@ -217,6 +237,12 @@ class Run:
         )
 
 
+def _never() -> bool:
+    return False
+
+
+# Steps of a schedule that do nothing themselves.
+WAITING = ("await", "sleep", "wait_leader", "wait_isr", "wait_nodes")
 FAULTS = ("sigstop", "kill9", "wipe", "term", "isolate", "elect")
 
 
@@ -235,7 +261,7 @@ class Stream:
         while self.left:
             if self.blocked_since < 0 and not self.due and self._long_calm(STRIDE_PAUSE + 2 * STRIDE_MARGIN):
                 # Let what is under way come to rest, then take the stretch in one.
-                clock.after(STRIDE_PAUSE, self._leap, clock.now)
+                clock.after(STRIDE_PAUSE, self._leap, clock.now, idle=True)
                 return
             if not client.offer(self.step.size):
                 self._block()
@@ -273,34 +299,26 @@ class Stream:
         self.run.clock.after(self.gap, self.next)
 
     def _long_calm(self, least: int) -> bool:
-        if not self.step.gap or self.left * self.gap < least or not self.run.strides:
+        run, gap = self.run, self.gap
+        if not run.strides or self.left * gap < least or len(run.client.unfinished) > UNDER_WAY_MAX:
             return False
-        if self.left < 2 or self.gap > STRIDE_PAUSE:
-            return False  # a leap might hold no record at all
-        client, cluster = self.run.client, self.run.cluster
-        if self.run.streams > 1 or client.sent == 0 or client.leader != cluster.state.leader:
+        if self.left < 2 or not self.step.gap or gap > STRIDE_GAP_MAX:
             return False
-        if not cluster.healthy() or client.numbers.gap or client.refreshing:
+        if run.streams > 1 or run.clock.horizon - run.clock.now <= least:
             return False
-        horizon = self.run.clock.horizon
-        return horizon is None or horizon - self.run.clock.now > least
+        return run.client.sent > 0 and calm(run.client)
 
     def _leap(self, since: int) -> None:
         client, clock = self.run.client, self.run.clock
-        ends = clock.next_disturbance()
-        if (
-            client.settled()
-            and self.run.cluster.level()
-            and (ends is None or ends - clock.now > STRIDE_MARGIN)
-        ):
-            count = self.left - 1
-            if ends is not None:
-                count = min(count, (ends - STRIDE_MARGIN - since) // self.gap)
-            client.stride(count)
-            self.left -= count
-            clock.at(since + count * self.gap, self.next, idle=True)
-            return
-        self.due = (clock.now - since) // self.gap
+        end = ends(client)
+        if client.idle() and still(client) and end - clock.now > STRIDE_MARGIN:
+            count = min(self.left - 1, (end - STRIDE_MARGIN - since) // self.gap)
+            if count > 0:
+                client.stride(count)
+                self.left -= count
+                clock.at(since + count * self.gap, self.next, idle=True)
+                return
+        self.due = max(1, (clock.now - since) // self.gap)
         self.next()
 
 

@@ -11,15 +11,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .timeline_calm import calm, ends, still
 from .timeline_table import MILLISECOND
 
 if TYPE_CHECKING:
     from .timeline_client import Client
 
-LONG = 48  # batches: below, holding still costs more than it saves
-REST = 60 * MILLISECOND
+LONG = 16  # batches: below, holding still costs more than it saves
+REST = 40 * MILLISECOND
 AGAIN = 100 * MILLISECOND
-MARGIN = 250 * MILLISECOND
+MARGIN = 60 * MILLISECOND
 
 
 class Backlog:
@@ -37,8 +38,7 @@ class Backlog:
         queue = client.buffer.queues[0]
         if len(queue) < LONG or not self.strides or client.clock.now < self.not_before:
             return False
-        horizon = client.clock.horizon
-        soon = horizon is not None and horizon - client.clock.now < REST + MARGIN + self._needs(len(queue))
+        soon = client.clock.horizon - client.clock.now < REST + MARGIN + self._needs(len(queue))
         if soon or not self._certain():
             self.not_before = client.clock.now + AGAIN
             return False
@@ -52,10 +52,7 @@ class Backlog:
         queue = client.buffer.queues[0]
         return (
             client.policy.acks != "0"
-            and cluster.healthy()
-            and client.leader == cluster.state.leader
-            and not client.refreshing
-            and not client.numbers.gap
+            and calm(client)
             and all(batch.attempts == 0 and batch.size <= cluster.policy.max_message_bytes for batch in queue)
         )
 
@@ -68,17 +65,16 @@ class Backlog:
     def _time_left(self, needed: int) -> bool:
         client = self.client
         now = client.clock.now
-        ends = client.clock.next_disturbance()
         first = client.buffer.queues[0][0]
         in_time = now + needed + MARGIN < first.created + client.policy.delivery_timeout
-        return in_time and (ends is None or now + needed + MARGIN < ends)
+        return in_time and now + needed + MARGIN < ends(client)
 
     def _take(self) -> None:
         client = self.client
         queue = client.buffer.queues[0]
         count = len(queue) - (not queue[-1].is_full()) if queue else 0
         needed = self._needs(count)
-        if count <= 0 or not (client.at_rest() and client.cluster.level() and self._certain()):
+        if count <= 0 or not (still(client) and self._certain()):
             self._give_up()
             return
         if not self._time_left(needed):

@@ -10,12 +10,14 @@ connection at a time, and with acks=all the next one only after the answer).
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import NamedTuple
 
-from .accumulator import BLOCKED, Accumulator, Batching, QueuedBatch
+from .accumulator import BLOCKED, NEW_BATCH, Accumulator, Batching, QueuedBatch
 from .sequences import OUT_OF_ORDER, Numbered
 from .timeline_backlog import Backlog
+from .timeline_calm import copiers
 from .timeline_clock import Clock
 from .timeline_cluster import Cluster
 from .timeline_connections import Batch, Connection, Listener, Request
@@ -69,6 +71,12 @@ class ClientPolicy(NamedTuple):
     compression_ratio: float | None = None
 
 
+@cache
+def _contents_size(value_size: int) -> int:
+    """Of a record without a key."""
+    return contents_size(-1, value_size)
+
+
 class _Buffer(Accumulator[int]):
     """The accumulator of one partition, drained one batch at a time."""
 
@@ -77,7 +85,12 @@ class _Buffer(Accumulator[int]):
         return queue[0] if queue else None
 
     def take(self, now: int) -> Batch:
-        (batch,) = self._drain(0, now)
+        queue = self.queues[0]
+        batch = queue.popleft()
+        if not queue:
+            del self.queued[0]
+        self._close(batch)
+        batch.drained = now
         return batch
 
     def finish(self, batch: Batch) -> None:
@@ -101,6 +114,8 @@ class Client:
             policy.compression_ratio,
         )
         self.buffer = _Buffer(batching, {0: [0]})
+        limit = min(policy.max_request_size, policy.buffer_memory)
+        self.contents_max = limit - BATCH_OVERHEAD - MAX_RECORD_OVERHEAD
         self.leader = cluster.state.leader
         self.leader_epoch = 0
         self.nodes = list(cluster.registered())
@@ -120,29 +135,29 @@ class Client:
         self.wake_at = -1
         self.backlog = Backlog(self)
         cluster.on_thaw = self._thawed
-        self.clock.after(policy.metadata_max_age, self._age, idle=True)
+        self.ages_at = 0
+        self._age_later()
 
     # -- the caller ----------------------------------------------------------------------------------------
 
     def offer(self, size: int) -> bool:
         """send() of the next record; False: there is no memory for it now, and nothing happened."""
-        record = self.sent
-        contents = contents_size(-1, size)
-        estimate = BATCH_OVERHEAD + MAX_RECORD_OVERHEAD + contents
-        if estimate > min(self.policy.max_request_size, self.policy.buffer_memory):
+        contents = _contents_size(size)
+        if contents > self.contents_max:
             self.fail_next("RecordTooLargeException")
             return True
-        now = self.clock.now
-        before = self.buffer.batches
-        if self.buffer.append(now, 0, contents, record, now // MILLISECOND) == BLOCKED:
+        now, buffer = self.clock.now, self.buffer
+        done = buffer.append(now, 0, contents, self.sent, now // MILLISECOND)
+        if done == BLOCKED:
             self._sender()
             return False
         self.sent += 1
-        if self.buffer.batches != before:
-            batch = self.buffer.queues[0][-1]
+        if done & NEW_BATCH:
+            batch = buffer.queues[0][-1]
             self.unfinished[batch.number] = batch
-            self._expiry_later()
-        if not self._occupied():
+            if not self.expiry:
+                self._expiry_later()
+        if not self.waking and not self._occupied():
             self._wake_soon()
         return True
 
@@ -150,7 +165,10 @@ class Client:
         """The sender could do nothing now: an answer, a timeout or a connection wakes it."""
         connection = self.connection
         if connection is None:
-            return self.connecting and self.leader >= 0
+            return self.connecting if self.leader >= 0 else self.refreshing
+        now = self.clock.now
+        if self.wake_at > now and self.buffer.queues[0][0].backs_off(now):
+            return True
         full = self.policy.acks != "0" and len(connection.unanswered) >= self.policy.in_flight
         return full and connection.broker == self.leader
 
@@ -170,38 +188,30 @@ class Client:
         return set(range(self.sent)) - self.failures.keys() - set(waiting)
 
     def stride(self, count: int) -> None:
-        """A healthy stretch: that many records in one."""
-        number = None
-        if self.policy.idempotence:
-            number = self.numbers.give(-1, count)
-            self.numbers.acked(-1)
-        records = range(self.sent, self.sent + count)
-        self.cluster.stride(records, number)
+        """A calm stretch: that many records in one."""
+        self._store(range(self.sent, self.sent + count))
         self.answered += count
         self.sent += count
-
-    def settled(self) -> bool:
-        connection = self.connection
-        calm = connection is not None and not connection.unanswered
-        knows = self.leader == self.cluster.state.leader and not self.refreshing
-        return self.idle() and calm and knows and not self.numbers.gap
-
-    def at_rest(self) -> bool:
-        """Connected to the leader, and nothing is under way to it."""
-        return self.connection is not None and not self.connection.unanswered
 
     def store_line(self, count: int) -> None:
         """That many of the batches that wait, in one: stored in their order and acknowledged."""
         now = self.clock.now
         batches = [self.buffer.take(now) for _ in range(count)]
-        records = [record for batch in batches for record in batch.records]
+        self._store([record for batch in batches for record in batch.records])
+        for batch in batches:
+            self._acknowledge(batch)
+
+    def _store(self, records: Sequence[int]) -> None:
         number = None
         if self.policy.idempotence:
             number = self.numbers.give(-1, len(records))
             self.numbers.acked(-1)
-        self.cluster.stride(records, number)
-        for batch in batches:
-            self._acknowledge(batch)
+        self.cluster.stride(self.leader, copiers(self.cluster, self.leader), records, number)
+
+    def up_to_date(self) -> bool:
+        """It knows the leader, and of which epoch: no answer to a question for metadata is news."""
+        state = self.cluster.state
+        return self.leader == state.leader and self.leader_epoch == state.epoch
 
     def resume(self) -> None:
         self._sender()
@@ -496,16 +506,20 @@ class Client:
 
     # -- metadata ------------------------------------------------------------------------------------------
 
+    def _age_later(self) -> None:
+        self.ages_at = self.clock.now + self.policy.metadata_max_age
+        self.clock.at(self.ages_at, self._age, idle=True)
+
     def _age(self) -> None:
         self._refresh()
-        self.clock.after(self.policy.metadata_max_age, self._age, idle=True)
+        self._age_later()
 
     def _refresh(self, at_once: bool = False) -> None:
         if self.refreshing:
             return
         self.refreshing = True
         delay = 2 * self.cluster.phase.network if at_once else self.policy.retry_backoff
-        self.clock.after(delay, self._refreshed, idle=not self.unfinished)
+        self.clock.after(delay, self._refreshed, idle=True)
 
     def _refreshed(self) -> None:
         self.refreshing = False

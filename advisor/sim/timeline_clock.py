@@ -19,8 +19,8 @@ class Clock:
     def __init__(self) -> None:
         self.now = 0
         self.planned: list[tuple[int, int, bool, Action, tuple[Any, ...]]] = []
-        self.horizon: int | None = None
-        """When the schedule intervenes next, as far as that is a matter of time alone."""
+        self.horizon = 0
+        """Before when the schedule does not intervene, as far as that is a matter of time alone."""
         self.events = 0
         self.until = 0
         self._number = 0
@@ -40,12 +40,12 @@ class Clock:
         self.events += 1
         return True
 
-    def next_disturbance(self) -> int | None:
-        """When the schedule intervenes, or an event that is not idle is planned."""
-        times = [entry[0] for entry in self.planned if not entry[2]]
-        if self.horizon is not None:
-            times.append(self.horizon)
-        return min(times, default=None)
+    def next_disturbance(self) -> int:
+        """When the schedule may intervene, or an event that is not idle is planned."""
+        return min(
+            (entry[0] for entry in self.planned if not entry[2] and entry[0] < self.horizon),
+            default=self.horizon,
+        )
 
     def run(self, until: int, done: Callable[[], bool]) -> None:
         """Let events happen until one makes `done` true, or that time has come."""

@@ -91,6 +91,10 @@ class _MeasuredClient(Client):
         # It reaches beyond this moment, and all of it is acknowledged.
         self.last_acked = None
 
+    def store_line(self, count: int) -> None:
+        super().store_line(count)
+        self.last_acked = None  # as above
+
     def offer(self, size: int) -> bool:
         taken = super().offer(size)
         if taken:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from .partition import step as transition
 from .partition_state import UP, Event, Replica, in_office, members
-from .timeline import Outcome, Run, Setup, Step
+from .timeline import WAITING, Outcome, Run, Setup, Step
 from .timeline_client import Client
 from .timeline_cluster import Cluster
 from .timeline_connections import Batch
@@ -24,8 +24,6 @@ from .verdict import Effect
 
 # Events that only move the ends of logs: told together.
 QUIET = ("produce", "fetch", "write")
-# Steps of a schedule that do nothing themselves.
-WAITING = ("await", "sleep", "wait_leader", "wait_isr", "wait_nodes")
 # Steps that take their time: told when they begin.
 LASTING = ("send", "term")
 TOLD = ("elected", "joined", "truncated")

@@ -104,7 +104,7 @@ class Replicas:
         self.stalled_until = 0
         self.stalls = [False for _ in brokers]  # it has written since the stall began, and does not ask
         self.answers_from = 0  # no answer is sent before
-        self._checks = False
+        self.check_at: int | None = None  # when the leader next looks for followers that lag
 
     # -- asking ------------------------------------------------------------------------------------------
 
@@ -123,24 +123,6 @@ class Replicas:
 
     def registered(self) -> list[int]:
         return [broker for broker in self.brokers if not self.state.fenced >> broker & 1]
-
-    def healthy(self) -> bool:
-        """A leader is in office, nobody in the ISR is away, and no process is on its way."""
-        leader = in_office(self.state)
-        quiet = not self.cut and not self.cut_from_controller
-        return leader >= 0 and quiet and all(self.acts(broker) for broker in members(self.state.isr))
-
-    def level(self) -> bool:
-        """Everybody up, in sync and level with a leader in office: nothing is under way."""
-        state = self.state
-        leader = in_office(state)
-        if not self.healthy() or state.isr.bit_count() < self.model.min_isr:
-            return False
-        end = len(state.replicas[leader].log)
-        return all(
-            replica.life == UP and len(replica.log) == end and replica.epoch == state.epoch
-            for replica in map(state.replicas.__getitem__, members(state.isr))
-        ) and not any(self.fetching[broker] for broker in self.brokers)
 
     def controlled(self) -> bool:
         """There is a controller to write an ISR."""
@@ -203,16 +185,14 @@ class Replicas:
                 return offset
         raise AssertionError("a repetition is of something in the log")
 
-    def stride(self, records: Sequence[int], number: Numbered | None) -> None:
-        """A healthy stretch in one: appended, replicated and committed."""
-        leader = self.state.leader
+    def stride(self, leader: int, followers: int, records: Sequence[int], number: Numbered | None) -> None:
+        """A calm stretch in one: appended, copied and, if it can be, committed."""
         self.appends.append(Append(records, number))
         self.apply(Event("produce", leader, self.state.sent))
         for _ in range(2):
-            for follower in members(self.state.isr):
-                if follower != leader:
-                    self.apply(Event("fetch", follower))
-                    self.apply(Event("write", follower))
+            for follower in members(followers):
+                self.apply(Event("fetch", follower))
+                self.apply(Event("write", follower))
 
     # -- replication -------------------------------------------------------------------------------------
 
@@ -327,16 +307,19 @@ class Replicas:
         """The leader looks for stuck followers every half of replica.lag.time.max.ms; the phase says when,
         counted from the moment a follower was last level."""
         late = [since for since in self.stale_since if since is not None]
-        if self._checks or not late:
+        if self.check_at is not None or not late:
             return
-        self._checks = True
         due = min(late) + int(self.phase.shrink_ratio * self.policy.lag_time_max)
         while due <= self.clock.now:
             due += self.policy.lag_time_max // 2
-        self.clock.at(due, self._check)
+        self._check_at(due)
+
+    def _check_at(self, time: int) -> None:
+        self.check_at = time
+        self.clock.at(time, self._check, idle=True)
 
     def _check(self) -> None:
-        self._checks = False
+        self.check_at = None
         before = self.state
         leader = in_office(self.state)
         writes_isr = self.controlled() and not self.cut_from_controller >> max(leader, 0) & 1
@@ -352,8 +335,7 @@ class Replicas:
                 self._park(follower)
         self._committed_more(before)
         if any(since is not None for since in self.stale_since):
-            self._checks = True
-            self.clock.after(self.policy.lag_time_max // 2, self._check, idle=True)
+            self._check_at(self.clock.now + self.policy.lag_time_max // 2)
 
 
 def _nothing() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -192,3 +193,20 @@ def test_a_rolling_restart_delivers_every_record(order, phase):
 def test_the_same_schedule_gives_the_same_outcomes():
     schedule = [LOAD, sleep(1), Step("kill9", 0), AWAIT]
     assert outcomes(setup(UNSAFE), [schedule]) == outcomes(setup(UNSAFE), [schedule])
+
+
+@pytest.mark.parametrize("cut", ["brokers", "minority", "controller-only", "replication-only", None])
+def test_strides_change_no_outcome(cut):
+    """Under leaders in office, cut off, voted out: taken in one it comes out as record by record."""
+    load = LOAD._replace(value=1500)
+    schedule = [load, sleep(1), Step("sigstop", 2), sleep(12), Step("sigcont", 2), AWAIT]
+    if cut is not None:
+        schedule = [load, sleep(1), Step("isolate", cut), sleep(12), Step("unisolate"), AWAIT]
+    for made in (setup(UNSAFE), setup()):
+        for phase in table.GRID[:3]:
+            striding, stepping = Run(made, phase), Run(made, phase, strides=False)
+            one, other = striding.play(schedule), stepping.play(schedule)
+            # A record more or less, and which were in flight, is a matter of the millisecond of the fault.
+            assert abs(one.acked_lost - other.acked_lost) <= 8
+            assert one._replace(acked_lost=0, descents=0) == other._replace(acked_lost=0, descents=0)
+            assert striding.clock.events < stepping.clock.events
