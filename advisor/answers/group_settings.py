@@ -165,6 +165,11 @@ def asked(deployment: Deployment, document: Document, context: Context) -> Asked
         else reader.number("broker", "group.consumer.heartbeat.interval.ms", 5_000),
         max_poll_interval_ms=reader.number("consumer", "max.poll.interval.ms", defaults.max_poll_interval_ms),
         initial_delay_ms=reader.number("broker", "group.initial.rebalance.delay.ms", 3_000),
+        assignment_interval_ms=0
+        if classic
+        else reader.number(
+            "broker", "group.consumer.assignment.interval.ms", defaults.assignment_interval_ms
+        ),
         metadata_max_age_ms=reader.number("consumer", "metadata.max.age.ms", 300_000),
         reset={"smallest": "earliest", "beginning": "earliest", "largest": "latest", "end": "latest"}.get(
             reset, reset

@@ -99,7 +99,7 @@ def _grown_in(setup: GroupSetup, phase: Phase) -> tuple[int, tuple[dict[str, Any
     run.grow(4)
     for partition in (2, 3):
         run.produce(partition)
-    run.until(lambda: run.owned_by(nodes) == 4, 2 * setup.metadata_max_age_ms + 60_000)
+    run.until(lambda: run.read_by(nodes) == 4, 2 * setup.metadata_max_age_ms + 60_000)
     return run.clock.now - at, story(run, at)
 
 

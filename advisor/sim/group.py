@@ -27,6 +27,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from .java_order import map_order
+
 EMPTY, PREPARING, COMPLETING, STABLE = "Empty", "PreparingRebalance", "CompletingRebalance", "Stable"
 
 # Answers of the coordinator.
@@ -229,7 +231,7 @@ def remove(group: Group, number: int) -> Group:
 
 def vote(group: Group) -> str:
     """Every member votes for the first of its strategies that all support; the most votes win, and of equals
-    the one that was voted for first (ClassicGroup.selectProtocol)."""
+    the one that comes first in a HashMap of names (ClassicGroup.selectProtocol)."""
     entries = [entry for entry in group.roster if entry is not None]
     first = entries[0].strategies
     if all(entry.strategies is first for entry in entries):
@@ -243,7 +245,7 @@ def vote(group: Group) -> str:
     for entry in entries:
         choice = next(strategy for strategy in entry.strategies if strategy in common)
         votes[choice] = votes.get(choice, 0) + 1
-    return max(votes, key=lambda strategy: votes[strategy])
+    return max(map_order(votes), key=lambda strategy: votes[strategy])
 
 
 def _in_common(group: Group, strategies: Iterable[str], number: int, instance: str) -> bool:

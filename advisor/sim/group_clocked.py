@@ -110,8 +110,8 @@ class Side(ABC):
             named.reverse()
         elif order == 2 and len(named) > 1:
             named.insert(len(named) // 2, named.pop())
-        elif order == 3:
-            named.sort(key=lambda pair: (pair[1] * 5 + 3) % 7)
+        elif order >= 3:
+            named.sort(key=lambda pair: (pair[1] * (order - 1) + 3) % 7)
         return [Seat(number, owned.get(number, ())) for _, number in named]
 
     def plan_beat(self, node: Node) -> None:
@@ -313,7 +313,11 @@ class ClassicSide(Side):
         leader = self.run.by_number.get(self.group.leader)
         if leader is not None:
             age = int(self.run.setup.metadata_max_age_ms * self.run.phase.age)
-            self.clock.after(age, self.run._in_poll, leader, self.join)
+            self.clock.after(age, self.run._in_poll, leader, self._found_growth)
+
+    def _found_growth(self, node: Node) -> None:
+        self.run.found_growth = node
+        self.join(node)
 
     # -- the coordinator -----------------------------------------------------------------------------------
 
@@ -424,6 +428,7 @@ class ClassicSide(Side):
             return
         node.joining = False
         node.beat_base = self.clock.now
+        node.commit_at = self.clock.now + self.run.setup.auto_commit_interval_ms
         wanted = classic.member(self.group, node.number).assigned
         gone = tuple(partition for partition in node.owned if partition not in wanted)
         self.run.give_up(node, gone, "revoked")

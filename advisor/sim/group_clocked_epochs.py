@@ -17,8 +17,19 @@ class EpochSide(Side):
     def __init__(self, run: GroupRun) -> None:
         super().__init__(run)
         self.group = epochs.EpochGroup(partitions=run.partitions)
+        self.assigned_at: int | None = None
+
+    def assigner(self) -> epochs.Assign | None:
+        """Who computes a target if one is due; nobody as long as the last is too young (KIP-1263, 4.3)."""
+        if (
+            self.assigned_at is None
+            or self.clock.now >= self.assigned_at + self.run.setup.assignment_interval_ms
+        ):
+            return self.assign
+        return None
 
     def assign(self, group: epochs.EpochGroup) -> epochs.Target:
+        self.assigned_at = self.clock.now
         numbers = epochs.members(group)
         owned = {n: group.target[n] if n < len(group.target) else () for n in numbers}
         return plan(self.run.setup.strategies[0], self.seats(numbers, owned), self.run.topics)
@@ -35,7 +46,7 @@ class EpochSide(Side):
         if not node.alive:
             return
         self.run.requests += 1
-        self.group, answer = epochs.join(self.group, node.number, node.instance, self.assign)
+        self.group, answer = epochs.join(self.group, node.number, node.instance, self.assigner())
         node.joining = False
         if answer != classic.OK:
             self.run.stop(node, UNRELEASED)
@@ -51,7 +62,7 @@ class EpochSide(Side):
 
     def _left(self, node: Node) -> None:
         if epochs.knows(self.group, node.number):
-            self.group = epochs.leave(self.group, node.number, self.assign)
+            self.group = epochs.leave(self.group, node.number)
             if epochs.knows(self.group, node.number):
                 self.clock.after(self.run.setup.session_ms, self.expire, node.number)
             self._ripple()
@@ -68,14 +79,14 @@ class EpochSide(Side):
         return epochs.may_commit(self.group, node.number, epoch)
 
     def grow(self) -> None:
-        self.group = epochs.grow(self.group, self.run.partitions, self.assign)
+        self.group = epochs.grow(self.group, self.run.partitions)
         self._ripple()
 
     # -- the coordinator -----------------------------------------------------------------------------------
 
     def expire(self, number: int) -> None:
         if epochs.knows(self.group, number):
-            self.group = epochs.remove(self.group, number, self.assign)
+            self.group = epochs.remove(self.group, number)
             node = self.run.by_number[number]
             if node.alive and not node.out:
                 self.plan_beat(node)
@@ -93,17 +104,19 @@ class EpochSide(Side):
             self.drop(node)
             return
         before = self.group
-        self.group, _ = epochs.heartbeat(self.group, node.number, node.owned)
+        self.group, _ = epochs.heartbeat(self.group, node.number, node.owned, self.assigner())
         if self.group is not before:
             self._told(node)
             self._ripple()
+        elif epochs.behind(self.group):
+            self.plan_beat(node)
 
     def _told(self, node: Node) -> None:
         node.generation = epochs.member(self.group, node.number).epoch
         self.clock.after(self.trip // 2, self.run._in_poll, node, self._reconciled)
 
     def _reconciled(self, node: Node) -> None:
-        """The member does as it was told: it gives up first, says so at once, and takes what it was given."""
+        """The member does as it was told: it gives up first, takes what it was given, and says so at once."""
         if node.out or not epochs.knows(self.group, node.number):
             return
         wanted = epochs.member(self.group, node.number).assigned
@@ -112,7 +125,7 @@ class EpochSide(Side):
         new = tuple(partition for partition in wanted if partition not in node.owned)
         if new:
             self.run.take(node, new)
-        if gone and node.alive:
+        if (gone or new) and node.alive:
             node.beat_base = max(node.free_at, self.clock.now)
             self.clock.at(node.beat_base + self.trip // 2, self._acknowledged, node)
 

@@ -7,7 +7,9 @@ Pure, as group.py: a heartbeat is a function from the group to the group after i
 Where Kafka has it: ConsumerGroup, CurrentAssignmentBuilder and GroupMetadataManager of the group coordinator
 (3.7 as a preview, 4.0 in general use).
 
-- Every change of members or partitions bumps the group epoch and computes a new target (`retarget`).
+- Every change of members or partitions bumps the group epoch. The target for it is computed by the next
+  heartbeat of any member (`retarget`), since 4.3 not before group.consumer.assignment.interval.ms is over
+  since the last one; until then members are led to the target there is.
 - `reconcile`: first a member is asked to give up what is no longer its own, and stays in its epoch until it
   has; then it moves to the target's epoch and gets what nobody else still holds.
 - A static member that closes sends epoch -2: its partitions wait for its return. One that is still there is
@@ -16,8 +18,7 @@ Where Kafka has it: ConsumerGroup, CurrentAssignmentBuilder and GroupMetadataMan
 - A commit must carry the member's epoch; an empty group takes one without (validateOffsetCommit). A member
   that left because it polled too late therefore commits successfully if nobody else is there.
 
-Left out: the throttling of assignments by group.consumer.assignment.interval.ms, client-side assignors and
-members of the classic protocol in a group of this one.
+Left out: client-side assignors and members of the classic protocol in a group of this one.
 """
 
 from __future__ import annotations
@@ -52,6 +53,7 @@ class EpochGroup(NamedTuple):
     partitions: int = 0
     roster: tuple[EpochMember | None, ...] = ()
     target: tuple[tuple[int, ...], ...] = ()  # by member number
+    target_epoch: int = 0  # the group epoch that the target was computed for
 
 
 def members(group: EpochGroup) -> list[int]:
@@ -69,8 +71,8 @@ def member(group: EpochGroup, number: int) -> EpochMember:
     return found
 
 
-def join(group: EpochGroup, number: int, instance: str, assign: Assign) -> tuple[EpochGroup, str]:
-    """The first heartbeat of a member (epoch 0)."""
+def join(group: EpochGroup, number: int, instance: str, assign: Assign | None) -> tuple[EpochGroup, str]:
+    """The first heartbeat of a member (epoch 0). No `assign`: it is too early for another target."""
     holder = _holding(group, instance)
     if holder != NOBODY:
         old = member(group, holder)
@@ -81,22 +83,36 @@ def join(group: EpochGroup, number: int, instance: str, assign: Assign) -> tuple
         target = _put(target, holder, (), ())
         roster = _put(_put(group.roster, holder, None, None), number, EpochMember(instance), None)
         return reconcile(group._replace(roster=roster, target=target), number, ()), OK
-    group = group._replace(roster=_put(group.roster, number, EpochMember(instance), None))
+    roster = _put(group.roster, number, EpochMember(instance), None)
+    group = bump(group._replace(roster=roster, target=_put(group.target, number, (), ())))
     return reconcile(retarget(group, assign), number, ()), OK
 
 
-def retarget(group: EpochGroup, assign: Assign) -> EpochGroup:
-    """Members or partitions changed: a new epoch and a new target."""
-    group = group._replace(epoch=group.epoch + 1)
+def bump(group: EpochGroup) -> EpochGroup:
+    """Members or partitions changed: another epoch, whose target is still to be computed."""
+    return group._replace(epoch=group.epoch + 1)
+
+
+def behind(group: EpochGroup) -> bool:
+    """Is the target one of an earlier epoch?"""
+    return group.target_epoch < group.epoch
+
+
+def retarget(group: EpochGroup, assign: Assign | None) -> EpochGroup:
+    if assign is None or not behind(group):
+        return group
     wanted = assign(group)
-    return group._replace(target=tuple(wanted.get(number, ()) for number in range(len(group.roster))))
+    target = tuple(wanted.get(number, ()) for number in range(len(group.roster)))
+    return group._replace(target=target, target_epoch=group.epoch)
 
 
-def heartbeat(group: EpochGroup, number: int, owned: tuple[int, ...]) -> tuple[EpochGroup, str]:
+def heartbeat(
+    group: EpochGroup, number: int, owned: tuple[int, ...], assign: Assign | None = None
+) -> tuple[EpochGroup, str]:
     """A regular heartbeat, which says what the member owns; it is told `member(group, number).assigned`."""
     if not knows(group, number):
         return group, UNKNOWN_MEMBER
-    return reconcile(group, number, owned), OK
+    return reconcile(retarget(group, assign), number, owned), OK
 
 
 def reconcile(group: EpochGroup, number: int, owned: tuple[int, ...]) -> EpochGroup:
@@ -105,8 +121,8 @@ def reconcile(group: EpochGroup, number: int, owned: tuple[int, ...]) -> EpochGr
     if entry.state == UNREVOKED:
         if any(partition in owned for partition in entry.revoking):
             return group
-        entry = entry._replace(revoking=(), epoch=entry.epoch + 1, state=STABLE)
-    elif entry.state == STABLE and entry.epoch == group.epoch:
+        entry = entry._replace(revoking=(), state=STABLE)
+    elif entry.state == STABLE and entry.epoch == group.target_epoch:
         return group
     return group._replace(roster=_put(group.roster, number, _next(group, number, entry, owned), None))
 
@@ -121,7 +137,7 @@ def _next(group: EpochGroup, number: int, entry: EpochMember, owned: tuple[int, 
     free = tuple(partition for partition in target if partition not in kept and partition not in held)
     waits = len(kept) + len(free) < len(target)
     return entry._replace(
-        epoch=group.epoch,
+        epoch=group.target_epoch,
         state=UNRELEASED if waits else STABLE,
         assigned=tuple(sorted((*kept, *free))),
         revoking=(),
@@ -143,9 +159,11 @@ def expecting(group: EpochGroup) -> list[int]:
     held: set[int] | None = None
     found = []
     for number, entry in enumerate(group.roster):
-        if entry is None or entry.epoch == AWAY or entry.state == UNREVOKED:
+        if entry is None or entry.epoch == AWAY:
             continue
-        if entry.epoch != group.epoch:
+        if entry.state == UNREVOKED and not behind(group):
+            continue
+        if behind(group) or entry.epoch != group.target_epoch:
             found.append(number)
         elif entry.state == UNRELEASED:
             if held is None:
@@ -155,7 +173,7 @@ def expecting(group: EpochGroup) -> list[int]:
     return found
 
 
-def leave(group: EpochGroup, number: int, assign: Assign) -> EpochGroup:
+def leave(group: EpochGroup, number: int, assign: Assign | None = None) -> EpochGroup:
     """A clean close: a dynamic member is gone, a static one (epoch -2) is waited for."""
     entry = member(group, number)
     if entry.instance:
@@ -163,16 +181,17 @@ def leave(group: EpochGroup, number: int, assign: Assign) -> EpochGroup:
     return remove(group, number, assign)
 
 
-def remove(group: EpochGroup, number: int, assign: Assign) -> EpochGroup:
+def remove(group: EpochGroup, number: int, assign: Assign | None = None) -> EpochGroup:
     """A member is gone for good: it left, or its session is over."""
     if not knows(group, number):
         return group
-    return retarget(group._replace(roster=_put(group.roster, number, None, None)), assign)
+    roster, target = _put(group.roster, number, None, None), _put(group.target, number, (), ())
+    return retarget(bump(group._replace(roster=roster, target=target)), assign)
 
 
-def grow(group: EpochGroup, partitions: int, assign: Assign) -> EpochGroup:
+def grow(group: EpochGroup, partitions: int, assign: Assign | None = None) -> EpochGroup:
     """The coordinator sees new partitions in its own metadata: no client has to find them."""
-    return retarget(group._replace(partitions=partitions), assign)
+    return retarget(bump(group._replace(partitions=partitions)), assign)
 
 
 def may_commit(group: EpochGroup, number: int, epoch: int) -> str:

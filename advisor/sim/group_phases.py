@@ -18,8 +18,9 @@ ROUND_TRIP = (10, 25, 40)
 # recorded restarts took 1 to 3 s until the assignment.
 BOOT = (900, 1_500, 2_600)
 OPEN = (50, 150, 300)
+RETRY_BACKOFF = 100  # retry.backoff.ms
 # The heartbeat thread looks at the poll timer at least this often (AbstractCoordinator.HeartbeatThread waits
-# retry.backoff.ms).
+# retry.backoff.ms), and so does a poll() that still lacks a position.
 POLL_TIMER = (10, 60, 110)
 # A heartbeat goes out when the interval since the last one is over and its thread has woken up, so every
 # one is a little later than the clock: after a kill the survivors' heartbeats therefore come just after the
@@ -38,20 +39,20 @@ class Phase(NamedTuple):
     open: int = OPEN[1]
     timer: int = POLL_TIMER[1]
     # Member ids are random: they sort by the order of joining (0), against it (1), with the newest in the
-    # middle (2), or in no order at all (3).
+    # middle (2), or in no order at all (3 and more, each another one).
     order: int = 0
     late: bool = False  # an auto-commit of the consumer protocol carries what its poll returns
 
 
 GRID: tuple[Phase, ...] = tuple(
     Phase(
-        beat=(0.02, 0.3, 0.5, 0.7, 0.98)[(place + shift) % 5],
-        age=(0.03, 0.3, 0.5, 0.7, 0.97)[place],
+        beat=(0.0, 0.3, 0.5, 0.7, 0.999)[(place + shift) % 5],
+        age=(0.0, 0.3, 0.5, 0.7, 1.0)[place],
         round_trip=ROUND_TRIP[(place + shift) % 3],
         boot=BOOT[(place + 2 * shift) % 3],
         open=OPEN[(place + shift) % 3],
         timer=POLL_TIMER[place % 3],
-        order=shift,
+        order=shift if shift < 3 else shift + place,
         late=place % 2 == 1,
     )
     for shift in range(4)
@@ -70,6 +71,7 @@ class GroupSetup(NamedTuple):
     heartbeat_ms: int = 3_000
     max_poll_interval_ms: int = 300_000
     initial_delay_ms: int = 3_000
+    assignment_interval_ms: int = 0  # least time between two targets of KIP-848; Kafka 4.3 has 1 s
     metadata_max_age_ms: int = 300_000
     request_timeout_ms: int = 30_000
     reset: str = EARLIEST

@@ -18,7 +18,7 @@ from .consumer import AFTER, AUTO, BEFORE, NEVER, NOT_OWNED, Consumer
 from .group import OK, session_taken
 from .group_clocked import ClassicSide, Node, next_beat
 from .group_clocked_epochs import EpochSide
-from .group_phases import LOOP, GroupSetup, Phase
+from .group_phases import BEAT_DRIFT, LOOP, RETRY_BACKOFF, GroupSetup, Phase
 from .timeline_clock import Clock
 
 COMMIT_FAILED = "CommitFailedException"
@@ -54,6 +54,9 @@ class GroupRun:
         self.stamps: list[list[int]] = [[] for _ in range(self.partitions)]
         self.committed: tuple[int, ...] = (NEVER,) * self.partitions
         self.times: list[dict[int, int]] = [{} for _ in range(self.partitions)]
+        self.grown_from = self.partitions  # partitions from this one on were added,
+        self.grown_at = 0  # then,
+        self.found_growth: Node | None = None  # and this client has found them in its metadata
         self.before_record: tuple[int, int] | None = None  # (partition, offset) at which a process halts
         self.requests = 0
         side = ClassicSide if setup.protocol == "classic" else EpochSide
@@ -77,6 +80,7 @@ class GroupRun:
         self.by_number[node.number] = node
         if self.reads:
             node.consumer = Consumer((NOT_OWNED,) * self.partitions)
+        node.commit_at = self.clock.now + delay + self.setup.auto_commit_interval_ms
         self.clock.after(delay + self.phase.round_trip, self._joins, node)
         return node
 
@@ -121,13 +125,14 @@ class GroupRun:
 
     def to_beat(self, node: Node) -> None:
         """Wait until the member is at the phase's place in its heartbeat interval."""
-        interval = self.setup.heartbeat_ms
+        interval = self.setup.heartbeat_ms + BEAT_DRIFT
         gone = (self.clock.now - node.beat_base) % interval
         self.wait((int(self.phase.beat * interval) - gone) % interval)
 
     def grow(self, partitions: int) -> None:
         """Partitions are added to the (last) topic."""
         added = partitions - self.partitions
+        self.grown_from, self.grown_at, self.found_growth = self.partitions, self.clock.now, None
         self.partitions = partitions
         self.topics = (*self.topics[:-1], self.topics[-1] + added)
         self.log_start += [0] * added
@@ -159,6 +164,10 @@ class GroupRun:
 
     def owned_by(self, nodes: Iterable[Node]) -> int:
         return sum(len(node.owned) for node in nodes if node.alive)
+
+    def read_by(self, nodes: Iterable[Node]) -> int:
+        """Of how many partitions they own they know where to read."""
+        return sum(len(reading.owned(node.consumer)) for node in nodes if node.alive and node.consumer)
 
     def never_processed(self) -> int:
         return sum(end - len(times) for end, times in zip(self.ends, self.times, strict=True))
@@ -256,7 +265,29 @@ class GroupRun:
         node.owned = tuple(sorted((*node.owned, *partitions))) if node.owned else partitions
         self.note(node, "assigned", partitions)
         if self.reads and partitions:
-            self._position(node, partitions)
+            self._find_positions(node, partitions)
+
+    def _find_positions(self, node: Node, partitions: tuple[int, ...]) -> None:
+        """Committed offsets are asked for, then the log of whatever has none. A partition whose leader the
+        client does not know yet costs a look at the metadata between the two, and poll() tries again only
+        every retry.backoff.ms (OffsetsRequestManager, OffsetFetcher). With `none` nobody asks a log."""
+        trip = self.phase.round_trip
+        resets = self.setup.reset != reading.NONE
+        anew = tuple(p for p in partitions if resets and self.committed[p] == NEVER)
+        if len(anew) < len(partitions):
+            self._position(node, tuple(partition for partition in partitions if partition not in anew))
+        known = tuple(partition for partition in anew if self._knows(node, partition))
+        unknown = tuple(partition for partition in anew if partition not in known)
+        if known:
+            self.clock.after(2 * trip, self._position, node, known)
+        if unknown:
+            self.clock.after(2 * trip + RETRY_BACKOFF + self.phase.timer, self._position, node, unknown)
+
+    def _knows(self, node: Node, partition: int) -> bool:
+        """Has the client's metadata this partition? Those added since are found when it is old enough."""
+        if partition < self.grown_from or node is self.found_growth:
+            return True
+        return self.clock.now >= self.grown_at + self.setup.metadata_max_age_ms
 
     def _position(self, node: Node, partitions: Iterable[int]) -> None:
         if node.consumer is None or not node.alive:

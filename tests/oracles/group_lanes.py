@@ -104,10 +104,10 @@ def G2(given: Input, policy: GroupSetup, phase: Phase) -> Outcome:
     first = run.start("c1")
     run.until(lambda: not first.alive, 60_000)
     done = set(run.times[0])
-    restart_at = run.committed[0]
     run.wait(JVM_PAUSE_MS)
     second = run.start("c2", delay=phase.boot)
-    run.until(lambda: len(second.owned) == 1, 120_000)
+    run.until(lambda: run.read_by([second]) == 1, 120_000)
+    restart_at = second.consumer.positions[0] if second.consumer else None
     run.wait(120_000)
     again = sorted(offset for offset, times in run.times[0].items() if times > 1 and offset in done)
     return {
@@ -161,7 +161,7 @@ def G4(given: Input, policy: GroupSetup, phase: Phase) -> Outcome:
     run.to_beat(nodes[0])
     before = {partition: node.name for node in nodes for partition in node.owned}
     start = len(run.history)
-    nodes.append(run.start("c3", delay=phase.open))
+    nodes.append(run.start(f"c{len(nodes) + 1}", delay=phase.open))
     settle(run, nodes)
     after = {partition: node.name for node in nodes for partition in node.owned}
     return {
