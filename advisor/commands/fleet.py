@@ -1,9 +1,9 @@
 """Audit many configurations on Spark: which topics lose data when one broker dies, and who owns them.
 
 SOURCE is a folder or glob of configuration files (one checkout of many repositories, say), or a table of
-configurations: parquet, JSON lines, CSV, a Delta table, `jdbc:...`, or `table:NAME` of a catalog. A table
-has a column component, a column config (a map or JSON) or columns key and value, and, as far as known,
-cluster, topic, client, owner and kafka_version. Each behaviour is simulated once, however many rows
+configurations: parquet, JSON lines, CSV, ORC, Avro, a Delta table, `jdbc:...`, or `table:NAME` of a catalog.
+A table has a column component, a column config (a map or JSON) or columns key and value, and, as far as
+known, cluster, topic, client, owner and kafka_version. Each behaviour is simulated once, however many rows
 have it."""
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add(
         "--source-format",
         metavar="NAME",
-        help="files, parquet, json, csv, orc, delta, jdbc or table (default: by its name)",
+        help="files, parquet, json, csv, orc, avro, delta, jdbc or table (default: by its name)",
     )
     add(
         "--source-option",

@@ -44,7 +44,7 @@ def write_results(run: Run, made: dict[str, Any]) -> FleetResult:
     store.step("trend", lambda: run.spark.createDataFrame(trend, ddl("trend")).coalesce(1))
     del findings
     new = {row["mark"]: row["payload"] for row in judged.where(F.col("kind") == "verdict").toLocalIterator()}
-    store.keep_verdicts(new, name)
+    store.keep_verdicts(new)
     from .page import write_page
 
     write_page(run, summary)

@@ -45,7 +45,7 @@ def audit_fleet(
     progress: Progress = lambda text: None,
 ) -> FleetResult:
     run = Run(spark, sources, out, options, progress)
-    with settings_for_the_run(spark):
+    with run.store.place.alone(), settings_for_the_run(spark):
         return run.run()
 
 
@@ -217,20 +217,11 @@ class Run:
     def _staged(self, kinds: Sequence[str]) -> DataFrame:
         whole = None
         for source, kind in zip(self.sources, kinds, strict=True):
-            raw = source if kind == "frame" else self._read(source, kind)
+            raw = source if kind == "frame" else read_table(self.spark, source, kind, self.options)
             rows = normalised(raw, self.options, self.kept_apart)
             whole = rows if whole is None else whole.unionByName(rows)
         assert whole is not None
         return whole if self.options.partitions is None else whole.repartition(self.options.partitions)
-
-    def _read(self, source: str, kind: str) -> DataFrame:
-        try:
-            return read_table(self.spark, source, kind, self.options)
-        except UsageError:
-            raise
-        except Exception as error:
-            words = str(error).strip().splitlines() or [type(error).__name__]
-            raise UsageError(f"{source} cannot be read as {kind}: {words[0][:300]}") from None
 
 
 def _owners(given: str | None) -> str | None:

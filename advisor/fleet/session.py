@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -71,8 +72,16 @@ def open_session(master: str | None, remote: str | None, conf: dict[str, str]) -
             session.range(1).count()
             return session
     except Exception as error:
-        words = str(error).strip().splitlines() or [type(error).__name__]
-        raise UsageError(f"Spark cannot start on {remote or master}: {words[0][:300]}") from None
+        raise UsageError(f"Spark cannot start on {remote or master}: {spark_words(error)}") from None
+
+
+def spark_words(error: Exception) -> str:
+    """What Spark or Java said, in a line: no error class, no state, no stack."""
+    lines = [line.strip() for line in str(error).strip().splitlines()] or [type(error).__name__]
+    # What is thrown in Java comes after a line about the call.
+    said = next((line[2:] for line in lines if line.startswith(": ")), lines[0])
+    said = re.sub(r"^\[[A-Z_0-9.]+\] |^(?:[\w$]+\.)+[\w$]+(?:Exception|Error): | SQLSTATE: \w+$", "", said)
+    return re.sub(r"^\[[A-Z_0-9.]+\] | SQLSTATE: \w+$", "", said)[:300]
 
 
 class _stderr_aside:

@@ -8,6 +8,7 @@ brokers, partitions, replication_factor. `columns` renames. A row that cannot be
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -18,11 +19,12 @@ from ..reading import SECRET_PATTERNS, is_secret_key
 from .canonical import ABSENT, BETWEEN, ENTRY, HIDDEN, NAMED
 from .keys import NAMES, SHAPES
 from .options import FleetOptions
+from .session import spark_words
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
-FORMATS = ("parquet", "json", "csv", "orc", "delta", "jdbc", "table", "files")
+FORMATS = ("parquet", "json", "csv", "orc", "avro", "delta", "jdbc", "table", "files")
 _ALIASES = {
     "config": ("config", "settings", "configuration", "properties"),
     "component": ("component", "kind", "role"),
@@ -42,35 +44,71 @@ _FACTS = {
     "replication_factor": "topic.replication_factor",
 }
 _CORRUPT = "_corrupt_record"
+_ENDINGS = {"jsonl": "json", "ndjson": "json"} | {
+    kind: kind for kind in ("parquet", "json", "csv", "orc", "avro", "delta")
+}
 _COMPONENTS = (*COMPONENTS, "mm2", "connector", "user")
 _DEV_WORD = r"(?i)(?<![a-z0-9])(dev|test|local|docker-compose)(?![a-z0-9])"
 
 
 def guess_format(source: str) -> str:
-    """From the name alone: a Spark reader must be chosen before anything is read."""
+    """From the name: a Spark reader must be chosen before anything is read."""
     name = source.rstrip("/").lower()
+    if os.path.isfile(source) and name.endswith(".delta"):
+        return "files"  # a properties file; a Delta table is a folder
     if name.startswith("jdbc:"):
         return "jdbc"
     if name.startswith("table:"):
         return "table"
-    for ending, kind in ((".parquet", "parquet"), (".jsonl", "json"), (".ndjson", "json"), (".csv", "csv"),
-                         (".orc", "orc"), (".delta", "delta")):  # fmt: skip
-        if name.endswith(ending):
-            return kind
-    return "files"
+    _, dot, ending = name.rpartition(".")
+    return _ENDINGS.get(ending if dot else "", "files")
 
 
 def read_table(spark: SparkSession, source: str, kind: str, options: FleetOptions) -> DataFrame:
+    """Spark's reader; where it cannot, what it said and how to go on."""
+    try:
+        return _read(spark, source, kind, options)
+    except UsageError:
+        raise
+    except Exception as error:
+        said = spark_words(error)
+        for mark, remedy in _REMEDIES.items():
+            if mark in str(error):
+                said += f"; {remedy.get(kind, remedy[''])}"
+                break
+        raise UsageError(f"{source} cannot be read as {kind}: {said}") from None
+
+
+# What Spark says -> what to do, by the kind of source.
+_JARS = "--conf spark.jars=FILE or --conf spark.jars.packages=GROUP:NAME:VERSION adds it"
+_REMEDIES = {
+    "Failed to find the data source": {
+        "": _JARS,
+        "avro": "--conf spark.jars.packages=org.apache.spark:spark-avro_2.13:VERSION adds it",
+        "delta": "--conf spark.jars.packages=io.delta:delta-spark_2.13:VERSION adds it",
+    },
+    "No suitable driver": {"": f"the database's driver is not there: {_JARS}"},
+    "ClassNotFoundException": {"": _JARS},
+}
+
+
+def _read(spark: SparkSession, source: str, kind: str, options: FleetOptions) -> DataFrame:
     reader = spark.read.options(**dict(options.source_options))
     if kind == "table":
         return spark.table(source.removeprefix("table:"))
     if kind == "jdbc":
+        if not source.startswith("jdbc:"):
+            raise UsageError(
+                f"{source}: a jdbc source is named by its address, such as jdbc:postgresql://host/db"
+            )
         if "dbtable" not in options.source_options and "query" not in options.source_options:
             raise UsageError("a jdbc source needs --source-option dbtable=NAME or query=SQL")
         return reader.format("jdbc").option("url", source).load()
     if kind == "csv":
         reader = reader.option("header", True).option("escape", '"').option("multiLine", True)
         found = reader.csv(source)
+        if not found.columns:
+            raise UsageError(f"{source} is empty: a CSV begins with the names of its columns")
         schema = found.schema.add(_CORRUPT, "string")
         return reader.schema(schema).option("columnNameOfCorruptRecord", _CORRUPT).csv(source)
     return reader.format(kind).load(source)

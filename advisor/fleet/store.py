@@ -3,7 +3,7 @@
 OUT/current             the name of the last whole run
 OUT/runs/NAME/TABLE/    its tables, parquet (see tables.py), and summary.json, report.html
 OUT/unfinished/         steps of a run under way; `--resume` takes up those that are whole
-OUT/verdicts/           what the simulator answered, by question and SIM_VERSION, for all runs to come
+OUT/verdicts/           what the simulator answered (see verdict_table.py)
 """
 
 from __future__ import annotations
@@ -12,14 +12,13 @@ import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ..verdicts import SIM_DIGEST, SIM_VERSION
 from .places import place
+from .verdict_table import keep_verdicts, read_verdicts
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-UNFINISHED, RUNS, CURRENT, VERDICTS = "unfinished", "runs", "current", "verdicts"
-SIMULATOR = f"{SIM_VERSION}-{SIM_DIGEST[:12]}"
+UNFINISHED, RUNS, CURRENT = "unfinished", "runs", "current"
 # Trends need a few points; the rest of an old run is dropped.
 RUNS_KEPT = 30
 
@@ -70,21 +69,8 @@ class Store:
                 found.append({"run": name, **json.loads(text)})
         return found
 
-    # What the simulator answered.
-
     def verdicts(self) -> dict[str, str]:
-        found: dict[str, str] = {}
-        for name in self.place.names(VERDICTS):
-            text = self.place.read(f"{VERDICTS}/{name}") if name.startswith(SIMULATOR) else None
-            for line in (text or "").splitlines():
-                mark, _, payload = line.partition("\t")
-                found[mark] = payload
-        return found
+        return read_verdicts(self.place)
 
-    def keep_verdicts(self, new: dict[str, str], run: str) -> None:
-        if new:
-            lines = "".join(f"{mark}\t{payload}\n" for mark, payload in sorted(new.items()))
-            self.place.write(f"{VERDICTS}/{SIMULATOR}-{run}.tsv", lines)
-        for name in self.place.names(VERDICTS):
-            if not name.startswith(SIMULATOR):
-                self.place.delete(f"{VERDICTS}/{name}")
+    def keep_verdicts(self, new: dict[str, str]) -> None:
+        keep_verdicts(self.place, new)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import __version__
-from .store import SIMULATOR
+from .verdict_table import SIMULATOR
 from .worker import END, MARK
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from ..files import _SKIPPED_FOLDERS, BYTES_MAX, PROJECT_FILE
 from ..model import UsageError
 from .owners import CODEOWNERS, HIDDEN_HOMES
+from .session import spark_words
 from .trees_here import GLOB, roots_pattern
 
 if TYPE_CHECKING:
@@ -69,8 +70,7 @@ def _opened(run: Run, source: str, ours: str) -> DataFrame:
     try:
         return reader.load(source)
     except Exception as error:
-        words = str(error).strip().splitlines() or [type(error).__name__]
-        raise UsageError(f"{source} cannot be read: {words[0][:300]}") from None
+        raise UsageError(f"{source} cannot be read: {spark_words(error)}") from None
 
 
 def _root(run: Run, kept: DataFrame, base: str) -> Column:

@@ -13,6 +13,8 @@ from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
+from ..run import trace_table
+
 Section = Mapping[str, Any]
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 
@@ -22,7 +24,8 @@ def page(title: str, about: str, sections: Sequence[Section], runs: Mapping[str,
     here = files(__name__)
     style = (here / "page.css").read_text(encoding="utf-8")
     script = (here / "page.js").read_text(encoding="utf-8")
-    data = {"title": title, "about": about, "sections": list(sections), "runs": dict(runs or {})}
+    told = {code: _run(finding) for code, finding in (runs or {}).items()}
+    data = {"title": title, "about": about, "sections": list(sections), "runs": told}
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
@@ -32,6 +35,27 @@ def page(title: str, about: str, sections: Sequence[Section], runs: Mapping[str,
         f'<script type="application/json" id="data">{_json(data)}</script>\n<script>\n{script}</script>\n'
         "</body>\n</html>\n"
     )
+
+
+def _run(finding: Mapping[str, Any]) -> dict[str, Any]:
+    """What the dialog shows; the run as the text report prints it."""
+    evidence = finding.get("evidence") or {}
+    trace = evidence.get("trace") or []
+    return {
+        "title": f"{finding['code']} {finding['name']}",
+        "message": finding["message"],
+        "settings": [[s["component"], s["key"], s["value"]] for s in finding.get("settings") or []],
+        "steps": "\n".join(line.removeprefix("  ") for line in trace_table(trace)) if trace else "",
+        "numbers": [[name, str(value)] for name, value in (evidence.get("numbers") or {}).items()],
+        "fixes": [_fix(fix) for fix in finding.get("fixes") or []],
+        "advice": list(finding.get("advice") or []),
+    }
+
+
+def _fix(fix: Mapping[str, Any]) -> dict[str, Any]:
+    changes = [[c["component"], c["key"], c["from"] or "(unset)", c["to"]] for c in fix["changes"]]
+    notes = [f"{word}: {fix[word]}" for word in ("condition", "price") if fix.get(word)]
+    return {"changes": changes, "notes": notes}
 
 
 def _json(value: object) -> str:

@@ -56,6 +56,9 @@
     return node;
   };
 
+  // On a narrow screen a plot is scrolled, so that its words stay readable.
+  const chart = (svg) => make("div", { class: "chart" }, svg);
+
   const bars = (section) => {
     const height = 22, left = 220, width = 960, shown = section.rows.slice(0, 20);
     const most = Math.max(1, ...shown.map(([, values]) => values.reduce((a, b) => a + b, 0)));
@@ -73,14 +76,14 @@
       });
       svg.append(draw("text", { x: x + 6, y: y + 15, class: "soft" }, figure(total)));
     });
-    const node = card(section, legend(section.series), svg);
+    const node = card(section, legend(section.series), chart(svg));
     if (section.rows.length > shown.length) node.append(make("p", { class: "note" }, `the first ${shown.length} of ${figure(section.rows.length)}`));
     return node;
   };
 
   const heat = (section) => {
-    const side = 26, left = 260, top = 150, rows = section.rows.slice(0, 40), columns = section.columns.slice(0, 34);
-    const svg = draw("svg", { viewBox: `0 0 ${left + columns.length * side + 90} ${top + rows.length * side + 4}`, role: "img", style: `max-width:${left + columns.length * side + 90}px` });
+    const side = 26, left = 260, top = 170, right = 130, rows = section.rows.slice(0, 40), columns = section.columns.slice(0, 34);
+    const svg = draw("svg", { viewBox: `0 0 ${left + columns.length * side + right} ${top + rows.length * side + 4}`, role: "img", style: `width:${left + columns.length * side + right}px;min-width:0` });
     columns.forEach((name, number) => {
       const x = left + number * side + 16;
       svg.append(draw("text", { x, y: top - 8, transform: `rotate(-50 ${x} ${top - 8})` }, cut(name, 30)));
@@ -95,13 +98,13 @@
         svg.append(cell);
       });
     });
-    return card(section, svg);
+    return card(section, chart(svg));
   };
 
   const trend = (section) => {
     const width = 1100, height = 180, left = 50, count = section.labels.length;
     const most = Math.max(1, ...section.series.flatMap(([, , values]) => values));
-    const svg = draw("svg", { viewBox: `0 0 ${width + left + 30} ${height + 40}`, role: "img" });
+    const svg = draw("svg", { viewBox: `0 0 ${width + left + 50} ${height + 40}`, role: "img" });
     const x = (n) => left + (count > 1 ? (n / (count - 1)) * width : width / 2);
     const y = (value) => 10 + height - (value / most) * height;
     svg.append(draw("text", { x: left - 8, y: 18, "text-anchor": "end", class: "soft" }, figure(most)));
@@ -116,7 +119,7 @@
         svg.append(dot);
       });
     }
-    return card(section, legend(section.series.map(([name, tone]) => [name, tone])), svg);
+    return card(section, legend(section.series.map(([name, tone]) => [name, tone])), chart(svg));
   };
 
   // A table draws only the rows in sight; a filter asks each word of a column once, not each row.
@@ -124,10 +127,17 @@
     const columns = section.columns;
     for (const column of columns) if (column.words) column.low = column.words.map((word) => word.toLowerCase());
     const state = { text: "", facets: new Map(), sort: null, down: false };
-    const template = columns.map((c) => (c.kind === "number" ? "90px" : c.kind === "severity" || c.kind === "run" ? "96px" : c.name === "message" ? "minmax(260px,3fr)" : c.name === "name" ? "minmax(150px,1fr)" : "minmax(90px,1fr)")).join(" ");
+    // As wide as most of its words need, so that the table scrolls sideways before it hides them.
+    const letters = (column) => {
+      const lengths = column.words.map((word) => word.length).sort((a, b) => a - b);
+      return Math.max(column.name.length + 2, lengths[Math.floor(lengths.length * 0.9)] ?? 0);
+    };
+    const widths = columns.map((c) => (c.kind === "number" ? 104 : Math.min(c.name === "message" ? 480 : 260, 24 + 8.4 * letters(c))));
+    const template = widths.map((width) => `minmax(${Math.round(width)}px,${Math.round(width)}fr)`).join(" ");
+    const wide = `${Math.round(widths.reduce((a, b) => a + b, 0))}px`;
     const grid = make("div", { class: "grid", "data-table": section.name, tabindex: "0" });
-    const head = make("div", { class: "head", style: `grid-template-columns:${template}` });
-    const rows = make("div", { class: "rows" });
+    const head = make("div", { class: "head", style: `min-width:${wide};grid-template-columns:${template}` });
+    const rows = make("div", { class: "rows", style: `min-width:${wide}` });
     const count = make("span", { class: "count" });
     let order = [];
 
@@ -175,7 +185,7 @@
       }
     };
     columns.forEach((column, number) => {
-      const button = make("button", { type: "button" }, column.name);
+      const button = make("button", { type: "button", class: column.kind === "number" ? "number" : "" }, column.name);
       button.onclick = () => {
         state.down = state.sort === number ? !state.down : column.kind === "number";
         state.sort = number;
@@ -209,23 +219,22 @@
     const found = data.runs[code];
     const close = make("button", { type: "button", class: "close" }, "close");
     close.onclick = () => dialog.close();
-    dialog.replaceChildren(close, make("h2", {}, `${found.code} ${found.name}`), make("p", {}, found.message));
+    dialog.replaceChildren(close, make("h2", {}, found.title), make("p", {}, found.message));
     const list = (title, head, lines) => {
       if (!lines.length) return;
-      const body = make("table", {}, make("tr", {}, ...head.map((word) => make("th", {}, word))));
+      const body = make("table", {});
+      if (head.length) body.append(make("tr", {}, ...head.map((word) => make("th", {}, word))));
       for (const line of lines) body.append(make("tr", {}, ...line.map((cell) => make("td", {}, make("code", {}, String(cell ?? ""))))));
       dialog.append(make("h3", {}, title), body);
     };
-    list("settings", ["component", "key", "value"], (found.settings ?? []).map((s) => [s.component, s.key, s.value]));
-    const words = (value) => (value && typeof value === "object" ? Object.entries(value).map(([k, v]) => `${k}=${Array.isArray(v) ? v.map((x) => (x && typeof x === "object" ? JSON.stringify(x) : x)).join(",") : v && typeof v === "object" ? JSON.stringify(v) : v}`).join(" ") : value);
-    const steps = found.evidence?.trace ?? [];
-    list("the shortest run found", ["step", "event", "effects", "state"], steps.map((s) => [s.step, words(s.event), (s.effects ?? []).map(words).join("; "), cut(words(s.state) ?? "", 400)]));
-    list("numbers", ["", ""], Object.entries(found.evidence?.numbers ?? {}));
-    for (const fix of found.fixes ?? []) {
-      list("smallest verified change", ["component", "key", "from", "to"], fix.changes.map((c) => [c.component, c.key, c.from ?? "(unset)", c.to]));
-      if (fix.price) dialog.append(make("p", { class: "note" }, `price: ${fix.price}`));
+    list("settings", ["component", "key", "value"], found.settings);
+    if (found.steps) dialog.append(make("h3", {}, "the shortest run found"), make("pre", {}, found.steps));
+    list("numbers", [], found.numbers);
+    for (const fix of found.fixes) {
+      list("smallest verified change", ["component", "key", "from", "to"], fix.changes);
+      for (const note of fix.notes) dialog.append(make("p", { class: "note" }, note));
     }
-    list("advice", [""], (found.advice ?? []).map((line) => [line]));
+    list("advice", [], found.advice.map((line) => [line]));
     dialog.showModal();
   };
 
