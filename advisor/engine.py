@@ -181,6 +181,10 @@ def link_records(options: Options, project: Project, records: Sequence[FileRecor
     records = _without_included(records)
     overrides = _overrides(options.sets, options.kafka_version or project.kafka_version)
     loaded = [document for record in records for document in record.documents]
+    if any(record.format == "kubernetes" for record in records):
+        from .workloads import placed
+
+        loaded = placed(loaded)
     documents = apply_overrides(loaded, overrides)
     stated = options.kafka_version or project.kafka_version
 

@@ -100,7 +100,8 @@ class Setting(NamedTuple):
 
 class Fact(NamedTuple):
     """What is no configuration key: topic.partitions, topic.replication_factor, cluster.brokers,
-    cluster.racks, cluster.mode (zk|kraft), cluster.elr, group.members, kafka.version."""
+    cluster.racks, cluster.mode (zk|kraft), cluster.elr, group.members, kafka.version; of a consumer
+    consumer.subscription (assign|subscribe), pod.names and instance.names (random|stable)."""
 
     name: str
     value: str
@@ -126,7 +127,8 @@ class Document(NamedTuple):
     """One configuration of one Kafka component, as found in a file.
 
     component: producer | consumer | admin | broker | topic | connect | connect-standalone | streams |
-    group | mm2 | connector | user. client: java | librdkafka | spring | connect | streams (who reads it).
+    group | mm2 | connector | user | workload (what runs a client).
+    client: java | librdkafka | spring | connect | streams (who reads it).
     hints: evidence for linking, pairs such as ("topic", "orders"), ("group", "billing"),
     ("cluster", "my-cluster"), ("bootstrap", "kafka:9092"), ("listener", "kafka:9092"),
     ("compose", "docker-compose.yml").

@@ -1,7 +1,7 @@
 """rebalance-pause: how long partitions stay unread when a member dies, sticks or is rolled.
 
 `params.by`: crash (until the others have its partitions), stuck (one member keeps all waiting), roll (how
-often partitions are taken away), start (one rebalance per member that starts).
+often partitions are taken away), start (one rebalance per member that starts), renamed (renaming.py).
 """
 
 from __future__ import annotations
@@ -267,9 +267,16 @@ def _started(setup: GroupSetup, members: int) -> dict[str, Any]:
     }
 
 
+def _renamed(group: Asked, context: Context) -> Iterable[Judgement]:
+    from .renaming import judge as judge_renamed
+
+    yield from judge_renamed(group, context)
+
+
 _PAUSES: dict[str, Callable[[Asked, Context], Iterable[Judgement]]] = {
     "crash": _crash,
     "stuck": _stuck,
     "roll": _roll,
     "start": _start,
+    "renamed": _renamed,
 }

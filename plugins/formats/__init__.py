@@ -29,6 +29,15 @@ def advisor_formats() -> list[FormatSpec]:
             edit=f"{__name__}.edit_env:edit",
         ),
         FormatSpec(
+            "kubernetes",
+            _YAML,
+            ("kind",),
+            f"{__name__}.kubernetes:claim",
+            f"{__name__}.kubernetes:load",
+            "Kubernetes workloads: pods, their names and their SPRING_KAFKA_ variables",
+            whole=False,
+        ),
+        FormatSpec(
             "properties",
             (".properties", ".props", ".delta", ".config", ".conf"),
             (),

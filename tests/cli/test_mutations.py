@@ -36,6 +36,7 @@ SEEDS = {
         "tests/formats/compose/confluent-interpolation/docker-compose.yml",
     ],
     "envfile": ["tests/formats/envfile/confluent/broker.env"],
+    "kubernetes": ["tests/formats/kubernetes/spring-variables/billing.yaml"],
     "strimzi": ["samples/strimzi/kafka.yaml", "tests/formats/strimzi/mirror-maker-2/old.yaml"],
 }
 # What means something to one of the syntaxes, and bytes that mean nothing to any.

@@ -1,0 +1,145 @@
+"""Kubernetes workloads that run Kafka clients: how many pods there are, how they are named, and what their
+environment gives to Spring Boot.
+
+A pod of a StatefulSet keeps its name when it is made anew; one of a Deployment, a ReplicaSet or a DaemonSet
+gets another. That matters where the name goes into a setting: `pod.names` says which it is, and the hints
+("pod-name", VARIABLE) by which variables an application can read it. SPRING_KAFKA_* variables of a container
+become the documents that Spring would make of them; a workload without any gives one of component `workload`,
+which tells others in the same root about their pods.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from advisor.api import Document, Fact, Loaded, LoadError, Location, Node, Origin, Source, parse_yaml
+
+from .spring_clients import documents
+from .spring_source import Part, Prop
+
+_KINDS = {"Deployment": "random", "ReplicaSet": "random", "DaemonSet": "random", "StatefulSet": "stable"}
+_KIND = re.compile(rf"^[ \t-]*[\"']?kind[\"']?[ \t]*:[ \t]*[\"']?(?:{'|'.join(_KINDS)}|List)\b", re.MULTILINE)
+# Every pod has its name as host name, unless spec.hostname says otherwise.
+_HOSTNAME = "HOSTNAME"
+_PREFIX = "SPRING_KAFKA_"
+_SECTIONS = ("CONSUMER", "PRODUCER", "ADMIN", "STREAMS", "LISTENER", "TEMPLATE")
+_REFERENCE = re.compile(r"\$\(([A-Za-z_]\w*)\)")
+
+
+def claim(name: str, text: str) -> int:
+    return 60 if "kafka" in text.lower() and _KIND.search(text) else 0
+
+
+def load(source: Source) -> Loaded:
+    found: list[Document] = []
+    try:
+        roots = parse_yaml(source.text)
+    except LoadError:
+        # A chart's template, or a file of somebody else's: not for us to complain about.
+        return Loaded((), "skipped", "it is no YAML as it stands: a template, perhaps")
+    for root in roots:
+        for resource in (root, *_items(root)):
+            if resource.kind == "mapping" and resource.text_at("kind") in _KINDS:
+                found += _workload(source.file, resource)
+    if not found:
+        return Loaded((), "skipped", "no workload of Kubernetes")
+    return Loaded(tuple(found))
+
+
+def _items(root: Node) -> list[Node]:
+    items = root.get("items") if root.kind == "mapping" else None
+    return list(items.elements) if items is not None and items.kind == "sequence" else []
+
+
+def _at(node: Node | None, *names: str) -> Node | None:
+    for name in names:
+        node = node.get(name) if node is not None and node.kind == "mapping" else None
+    return node
+
+
+def _workload(file: str, resource: Node) -> list[Document]:
+    kind = resource.text_at("kind") or ""
+    metadata, spec = resource.get("metadata"), resource.get("spec")
+    name = (metadata.text_at("name") if metadata is not None and metadata.kind == "mapping" else None) or kind
+    here = Location(file, resource.line)
+    facts = [Fact("pod.names", _KINDS[kind], Origin("file", here, f"{kind} {name}"))]
+    replicas = _at(spec, "replicas")
+    if replicas is not None and replicas.kind == "scalar" and replicas.text().isdigit():
+        origin = Origin("file", Location(file, replicas.line), f"{kind} {name}")
+        facts.append(Fact("group.members", replicas.text(), origin))
+    pod = _at(spec, "template", "spec")
+    variables = [found for container in _containers(pod) for found in _variables(container)]
+    named = dict.fromkeys([_HOSTNAME] if _at(pod, "hostname") is None else [])
+    named |= dict.fromkeys(variable for variable, text, _ in variables if text == _POD_NAME)
+    hints = tuple(("pod-name", variable) for variable in named)
+    props = [_prop(file, *one, named) for one in variables if one[0].startswith(_PREFIX)]
+    if not props:
+        return [
+            Document(file, "kubernetes", "workload", name, (), "", resource.line, tuple(facts), hints=hints)
+        ]
+    given = documents(file, name, [Part(None, tuple(props))], None, frozenset(("default",)))
+    return [
+        document._replace(
+            format="kubernetes",
+            facts=tuple(_joined(document.facts, facts))
+            if document.component == "consumer"
+            else document.facts,
+            hints=(*document.hints, *hints),
+        )
+        for document in given
+    ]
+
+
+def _joined(own: Iterable[Fact], of_pods: list[Fact]) -> Iterator[Fact]:
+    """Each pod has as many members as its listener containers: the two multiply."""
+    mine = {fact.name: fact for fact in own}
+    for fact in of_pods:
+        each = mine.pop(fact.name, None)
+        if each is not None and each.value.isdigit():
+            fact = fact._replace(value=str(int(fact.value) * int(each.value)))
+        yield fact
+    yield from mine.values()
+
+
+_POD_NAME = "${metadata.name}"
+
+
+def _containers(pod: Node | None) -> list[Node]:
+    found = _at(pod, "containers")
+    elements = found.elements if found is not None and found.kind == "sequence" else []
+    return [element for element in elements if element.kind == "mapping"]
+
+
+def _variables(container: Node) -> Iterator[tuple[str, str, int]]:
+    """Name, text and line. What comes from a secret, a config map or a field is a template."""
+    env = container.get("env")
+    for entry in env.elements if env is not None and env.kind == "sequence" else []:
+        name = entry.text_at("name") if entry.kind == "mapping" else None
+        if not name:
+            continue
+        value = entry.get("value")
+        if value is not None and value.kind == "scalar":
+            yield name, value.loaded_text(yaml_1_1=False), value.line
+            continue
+        field = _at(entry, "valueFrom", "fieldRef")
+        path = field.text_at("fieldPath") if field is not None and field.kind == "mapping" else None
+        yield name, f"${{{path or name}}}", entry.line
+
+
+def _prop(file: str, name: str, text: str, line: int, pod_names: Iterable[str]) -> Prop:
+    """A variable as Spring Boot binds it: SPRING_KAFKA_CONSUMER_PROPERTIES_GROUP_INSTANCE_ID is
+    spring.kafka.consumer.properties.group.instance.id. `$(VAR)` is filled in by Kubernetes."""
+    names = set(pod_names)
+    text = _REFERENCE.sub(lambda found: _POD_NAME if found[1] in names else f"${{{found[1]}}}", text)
+    rest = name.removeprefix(_PREFIX)
+    section, _, field = rest.partition("_")
+    path = ["spring", "kafka"]
+    if section in _SECTIONS:
+        path.append(section.lower())
+        rest = field
+    if rest.startswith("PROPERTIES_"):
+        path += ["properties", rest.removeprefix("PROPERTIES_").lower().replace("_", ".")]
+    else:
+        path.append(rest.lower().replace("_", "-"))
+    return Prop(name, tuple(path), text, file, line)
