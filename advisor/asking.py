@@ -149,6 +149,7 @@ class Asker:
             lambda document: versions[id(document)],
             lambda document: tuple(by_document.get(id(document), ())),
             Remembered(cache),
+            registry.assignors,
         )
         self.computed = Computed(registry.models, project.params)
         self._verdicts: Verdicts | None = None
@@ -176,7 +177,9 @@ class Asker:
             late = self._verdicts is not None and self._verdicts.was_late
             return kept.as_json(found, self.answers) if whole and not late else kept.not_kept(found)
 
-        if not kept.may_be_kept(self.deployments, self.computed.functions):
+        if not kept.may_be_kept(
+            self.deployments, (*self.computed.functions, *self.context.assignors.values())
+        ):
             return tuple(self._ask_guarantees(rules))
         profiles = [self.profiles[deployment.id].name for deployment in self.deployments]
         about = (self.project.params, self.severity, profiles, self.choice, sorted(self.targets))

@@ -148,7 +148,7 @@ def _side(part: _Part, one: Audit) -> Side:
     document, deployment = part.document, part.deployment
     group = document if document.component == "consumer" else None
     version = part.root.versions.get(id(document)) or resolve_version(deployment.version)
-    own = {spec.name: function(spec.function) for spec in one.registry.models if spec.kind == "assignor"}
+    own = {name: function(target) for name, target in one.registry.assignors.items()}
     return Side(document, Look(deployment, one.registry.clients, group), version, own)
 
 

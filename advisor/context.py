@@ -59,6 +59,7 @@ class Context:
         version_of: Callable[[Document], Version],
         deployments_of: Callable[[Document], tuple[Deployment, ...]],
         remember: Callable[[str, str, Callable[[], Any]], Any] = lambda name, mark, compute: compute(),
+        assignors: Mapping[str, str] = {},
     ) -> None:
         self.clients = clients
         self.formats = formats
@@ -66,6 +67,7 @@ class Context:
         self._deployments_of = deployments_of
         # `remember(name, mark, compute)`: a JSON value kept on disk until the simulator changes.
         self.remember = remember
+        self.assignors = assignors  # those of plugins: the class that settings name, and the code behind it
         self.rule: str = ""
         self.params: Mapping[str, Any] = {}
         self.environment: Mapping[str, int | str] = {}

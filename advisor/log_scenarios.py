@@ -124,6 +124,7 @@ def play_log(scenario: LogScenario, version: Version, sets: Sequence[str], cache
         lambda document: version,
         lambda document: (deployment,),
         Remembered(cache),
+        registry.assignors,
     )
     found = Computed(registry.models, {}).judge(rule, deployment, context)
     nothing = Judgement("unknown", reason="nothing in these settings points to it")

@@ -50,6 +50,11 @@ class Registry(NamedTuple):
     clients: dict[str, ClientSpec]
     models: tuple[ModelSpec, ...]
 
+    @property
+    def assignors(self) -> dict[str, str]:
+        """Of plugins: the class that settings name, and the code behind it."""
+        return {spec.name: spec.function for spec in self.models if spec.kind == "assignor"}
+
 
 def load_registry(plugin_files: Sequence[str] = (), required: Sequence[str] = ()) -> Registry:
     """Load built-ins, installed plugins and the files of --plugin.
@@ -96,6 +101,14 @@ def function(target: str) -> Callable[..., Any]:
             raise UsageError(f"plugin code {target} cannot be loaded: {error}") from error
         _functions[target] = found
     return found
+
+
+def code_mark(code: Callable[..., Any]) -> str:
+    """Another one when the file changes in which this code is written."""
+    from hashlib import blake2b
+
+    with open(code.__code__.co_filename, "rb") as file:
+        return blake2b(file.read(), digest_size=8).hexdigest()
 
 
 def installed_plugins() -> list[tuple[str, str]]:

@@ -103,7 +103,7 @@ def _searched(
 
 def _asked(group: Asked, context: Context, question: str, faults: dict[str, int]) -> dict[str, Any]:
     setup = group.setup
-    cooperative = all(name == "cooperative-sticky" for name in setup.strategies)
+    cooperative = setup.cooperative.issuperset(setup.strategies)
     reading = setup.reading._replace(batch=min(setup.reading.batch, 2))
     reset = setup.reset if reading.store else ""
     alone = min(group.members()[0], 2) if group.alone else 0

@@ -7,13 +7,18 @@ What is not in sight is the version's default and listed in `assumed`; what a te
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..context import Context
 from ..model import Deployment, Document, Edit, Location, Setting
+from ..registry import code_mark, function
 from ..sim.consumer import AFTER, AUTO, BEFORE, FIRST_OPEN, WITH_OUTPUT, Reading, Store
 from ..sim.group_phases import GroupSetup
 from .looking import Look, stated
+
+if TYPE_CHECKING:
+    from ..sim.group_plans import OwnAssignors
 
 ASSIGNORS = {
     "RangeAssignor": "range",
@@ -150,13 +155,14 @@ def asked(deployment: Deployment, document: Document, context: Context) -> Asked
     reader = _Reader(look)
     protocol = (reader.text("consumer", "group.protocol", "classic") or "classic").lower()
     classic = protocol != "consumer"
-    strategies = reader.strategies() if classic else ("uniform",)
+    strategies = reader.strategies(context.assignors) if classic else ("uniform",)
     defaults = GroupSetup()
     reset, _, duration = (reader.text("consumer", "auto.offset.reset", "latest") or "latest").partition(":")
     style = str(look.workload("processing") or "loop")
     setup = GroupSetup(
         protocol="classic" if classic else "consumer",
         strategies=strategies,
+        own=_own(strategies, context.assignors),
         session_ms=reader.number("consumer", "session.timeout.ms", 45_000)
         if classic
         else reader.number("broker", "group.consumer.session.timeout.ms", 45_000),
@@ -227,6 +233,21 @@ def _reading(reader: _Reader, style: str, classic: bool, document: Document) -> 
     )
 
 
+def _known(name: str) -> str:
+    return ASSIGNORS.get(name, name)
+
+
+def _own(strategies: tuple[str, ...], known: Mapping[str, str]) -> OwnAssignors | None:
+    """The plugins' assignors among these; None if all are Kafka's."""
+    mine = [name for name in strategies if name in known]
+    if not mine:
+        return None
+    from ..sim.group_plans import OwnAssignors
+
+    functions = tuple((name, function(known[name])) for name in mine)
+    return OwnAssignors(functions, " ".join(code_mark(one) for _, one in functions))
+
+
 class _Reader:
     def __init__(self, look: Look) -> None:
         self.look = look
@@ -257,15 +278,15 @@ class _Reader:
         text = self.text(component, key, str(default).lower())
         return default if text is None else text.lower() == "true"
 
-    def strategies(self) -> tuple[str, ...]:
+    def strategies(self, own: Mapping[str, str]) -> tuple[str, ...]:
         key = "partition.assignment.strategy"
         text = self.text("consumer", key, "range")
         if text is None:
             return ("range",)
-        names = [one.strip().rsplit(".", 1)[-1] for one in text.strip("[]").split(",") if one.strip()]
-        found = tuple(ASSIGNORS.get(name, name) for name in names)
-        if not found or any(name not in ASSIGNORS.values() for name in found):
-            # An assignor of somebody's own: when it moves what, nobody can tell.
+        names = [one.strip() for one in text.strip("[]").split(",") if one.strip()]
+        found = tuple(name if name in own else _known(name.rsplit(".", 1)[-1]) for name in names)
+        if not found or any(name not in own and name not in ASSIGNORS.values() for name in found):
+            # An assignor of somebody's own, and no plugin has its code: what it moves nobody can tell.
             self.unknown.append(f"consumer.{key}")
             return ("range",)
         return found

@@ -24,10 +24,6 @@ def judge(deployment: Deployment, context: Context) -> Iterable[Judgement]:
             yield from by(group, context)
 
 
-def _eager(setup: GroupSetup) -> bool:
-    return setup.protocol == "classic" and any(name != "cooperative-sticky" for name in setup.strategies)
-
-
 def _crash(group: Asked, context: Context) -> Iterable[Judgement]:
     setup = group.setup
     component, session, _ = group.session_keys
@@ -88,7 +84,7 @@ def _stuck(group: Asked, context: Context) -> Iterable[Judgement]:
     limit = int(context.params["limit_ms"])
     deciding = {"consumer.max.poll.interval.ms", "consumer.partition.assignment.strategy"}
     known = deciding.isdisjoint(group.unknown)
-    if not known or not _eager(setup):
+    if not known or not setup.eager:
         return
     faults = {"member_pause": 1, "rebalance": 1}
     if setup.max_poll_interval_ms <= limit:
@@ -142,7 +138,7 @@ def _roll(group: Asked, context: Context) -> Iterable[Judgement]:
     setup = group.setup
     members, why = group.members()
     partitions = group.look.count("topic.partitions")
-    if not _eager(setup) or group.instance or members < 3 or partitions is None or group.unknown:
+    if not setup.eager or group.instance or members < 3 or partitions is None or group.unknown:
         return
     count, parts = min(members, MEMBERS_MAX), min(partitions, 4 * MEMBERS_MAX)
     clocked = setup._replace(partitions=parts, process_ms=0, strategies=("range",))

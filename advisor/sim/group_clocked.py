@@ -53,7 +53,9 @@ class Node:
         "working",
     )
 
-    def __init__(self, name: str, instance: str, strategies: tuple[str, ...], number: int) -> None:
+    def __init__(
+        self, name: str, instance: str, strategies: tuple[str, ...], number: int, cooperative: frozenset[str]
+    ) -> None:
         self.name = name
         self.instance = instance
         self.strategies = strategies
@@ -61,7 +63,8 @@ class Node:
         self.alive = True
         self.out = False  # the coordinator dropped it, or it left; it joins again with its next poll
         self.joining = False
-        self.keeps = rebalance_protocol(strategies) == "cooperative"  # partitions are kept while it joins
+        # Partitions are kept while it joins.
+        self.keeps = rebalance_protocol(strategies, cooperative) == "cooperative"
         self.generation = classic.NO_GENERATION  # or epoch
         self.owned: tuple[int, ...] = ()
         self.consumer: Consumer | None = None
@@ -391,11 +394,11 @@ class ClassicSide(Side):
         numbers = classic.members(group)
         # What members had counts for the sticky ones only: they brought it along, or the leader remembers it.
         owned: dict[int, tuple[int, ...]] = {}
-        if group.strategy == "cooperative-sticky":
+        if group.strategy not in ("range", "roundrobin", "sticky"):
             owned = {number: classic.member(group, number).owned for number in numbers}
         elif group.strategy == "sticky":
             owned = {number: classic.member(group, number).assigned for number in numbers}
-        wanted = plan(group.strategy, self.seats(numbers, owned), self.run.topics)
+        wanted = plan(group.strategy, self.seats(numbers, owned), self.run.topics, self.run.setup.own)
         self.group, _ = classic.sync(group, group.leader, generation, wanted)
         self.run.requests += 2 * len(numbers)
         self.clock.after(self.trip, self._deliver_all, numbers, generation)

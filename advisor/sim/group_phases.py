@@ -7,9 +7,12 @@ depends on the schedule. Times are milliseconds.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from .consumer import EARLIEST, Reading
+
+if TYPE_CHECKING:
+    from .group_plans import OwnAssignors
 
 # One request and its answer, with what client and broker do about it. Rebalances among idle members took 80
 # to 90 ms from the last join to the new assignment on the recorded clusters: a join, a sync and a callback.
@@ -65,6 +68,7 @@ class GroupSetup(NamedTuple):
 
     protocol: str = "classic"
     strategies: tuple[str, ...] = ("range", "cooperative-sticky")
+    own: OwnAssignors | None = None  # the functions behind strategies that are not Kafka's
     partitions: int = 1
     topics: tuple[int, ...] = ()  # partitions of each topic, if there are several
     session_ms: int = 45_000
@@ -81,6 +85,16 @@ class GroupSetup(NamedTuple):
     process_ms: float = 0  # per record
     listener_ms: int = 0  # work done inside the rebalance listener, on a revocation
     session_bounds_ms: tuple[int, int] = (0, 2**31 - 1)  # what the brokers let a classic member ask for
+
+    @property
+    def cooperative(self) -> frozenset[str]:
+        """The strategies under which members keep what they read while they join (KIP-429)."""
+        kept = frozenset({"cooperative-sticky"})
+        return kept if self.own is None else kept | self.own.cooperative
+
+    @property
+    def eager(self) -> bool:
+        return self.protocol == "classic" and not self.cooperative.issuperset(self.strategies)
 
 
 class Absence(NamedTuple):

@@ -13,6 +13,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from . import assignors, server_assignors
+from .assignors import Assignor
 
 UNIFORM, SERVER_RANGE = "uniform", "server-range"
 _SERVER = {UNIFORM: "uniform", SERVER_RANGE: "range"}
@@ -26,15 +27,35 @@ class Seat(NamedTuple):
 Plan = dict[int, tuple[int, ...]]
 
 
-def plan(strategy: str, seats: Sequence[Seat], topics: tuple[int, ...]) -> Plan:
+class OwnAssignors(NamedTuple):
+    """Assignors that are not Kafka's, by the names that strategies have; `mark` is another one for every text
+    of their code, and stands for it where an answer is remembered."""
+
+    functions: tuple[tuple[str, Assignor], ...] = ()
+    mark: str = ""
+
+    def __repr__(self) -> str:
+        return f"OwnAssignors({[name for name, _ in self.functions]}, {self.mark!r})"
+
+    @property
+    def cooperative(self) -> frozenset[str]:
+        return frozenset(name for name, function in self.functions if getattr(function, "cooperative", False))
+
+
+NO_OWN = OwnAssignors()
+
+
+def plan(
+    strategy: str, seats: Sequence[Seat], topics: tuple[int, ...], own: OwnAssignors | None = None
+) -> Plan:
     """What each member is to read; of a cooperative step what it may read already."""
-    given = _assigned(strategy, tuple(seat.owned for seat in seats), topics)
+    given = _assigned(strategy, tuple(seat.owned for seat in seats), topics, own or NO_OWN)
     return {seat.member: partitions for seat, partitions in zip(seats, given, strict=True)}
 
 
 @lru_cache(maxsize=1024)
 def _assigned(
-    strategy: str, owned: tuple[tuple[int, ...], ...], topics: tuple[int, ...]
+    strategy: str, owned: tuple[tuple[int, ...], ...], topics: tuple[int, ...], own: OwnAssignors
 ) -> tuple[tuple[int, ...], ...]:
     firsts = (0, *accumulate(topics))
     names = tuple(f"t{number:03d}" for number in range(len(topics)))
@@ -59,7 +80,7 @@ def _assigned(
             assignors.Member(name, names, tuple(mine), generation=1 if mine else assignors.NEVER)
             for name, mine in zip(ids, pairs, strict=True)
         ]
-        found = assignors.assign(strategy, clients, assignors.Metadata(counts))
+        found = assignors.assign(strategy, clients, assignors.Metadata(counts), own=dict(own.functions))
     place = dict(zip(names, firsts, strict=False))
     return tuple(
         tuple(sorted(place[topic] + number for topic, number in found.get(name, ()))) for name in ids

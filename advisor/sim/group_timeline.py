@@ -75,12 +75,13 @@ class GroupRun:
         self, name: str, instance: str = "", strategies: tuple[str, ...] | None = None, delay: int = 0
     ) -> Node:
         """A consumer subscribes; it joins after `delay`."""
-        node = Node(name, instance, strategies or self.setup.strategies, self._number())
+        setup = self.setup
+        node = Node(name, instance, strategies or setup.strategies, self._number(), setup.cooperative)
         self.nodes.append(node)
         self.by_number[node.number] = node
         if self.reads:
             node.consumer = Consumer((NOT_OWNED,) * self.partitions)
-        node.commit_at = self.clock.now + delay + self.setup.auto_commit_interval_ms
+        node.commit_at = self.clock.now + delay + setup.auto_commit_interval_ms
         self.clock.after(delay + self.phase.round_trip, self._joins, node)
         return node
 
