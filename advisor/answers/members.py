@@ -32,7 +32,7 @@ def judge_shared(deployment: Deployment, context: Context) -> Iterable[Judgement
 
 def judge_in_time(deployment: Deployment, context: Context) -> Iterable[Judgement]:
     by: Callable[[Asked, Context], Iterable[Judgement]]
-    by = {"timeout": _timeout, "held": _held}[str(context.params["by"])]
+    by = {"timeout": _timeout, "held": _held, "follower": _follower, "rack": _rack}[str(context.params["by"])]
     for group in groups_of(deployment, context):
         yield from by(group, context)
 
@@ -263,6 +263,18 @@ def _shares(sizes: tuple[int, ...], members: int) -> dict[str, int]:
 
     shares = [len(owned) for owned in plan("range", [Seat(n) for n in range(members)], sizes).values()]
     return {"most": max(shares), "least": min(shares), "even": -(-sum(sizes) // members)}
+
+
+def _follower(group: Asked, context: Context) -> Iterable[Judgement]:
+    from .follower_reading import judge_late
+
+    yield from judge_late(group, context)
+
+
+def _rack(group: Asked, context: Context) -> Iterable[Judgement]:
+    from .follower_reading import judge_unused
+
+    yield from judge_unused(group, context)
 
 
 # -- is a record read in time? -----------------------------------------------------------------------------
