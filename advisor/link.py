@@ -124,7 +124,9 @@ class _Linker:
         self.project, self.overrides = project, overrides
         self.producers = [document for document in documents if document.component == "producer"]
         self.topics = [document for document in documents if document.component == "topic"]
-        self.consumers = [document for document in documents if document.component in ("consumer", "connect")]
+        self.consumers = [
+            document for document in documents if document.component in ("consumer", "connect", "streams")
+        ]
         self.clusters = group_brokers(documents)
         self.documents = documents
         self._taken: set[tuple[str, str, str]] = set()

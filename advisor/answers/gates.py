@@ -61,10 +61,19 @@ def transactions_complete(deployment: Deployment, context: Context) -> Iterable[
         from .transaction_times import judge_complete
 
         yield from judge_complete(deployment, context)
+    if any(document.component == "streams" for document in deployment.groups):
+        from .streams_work import judge_streams
+
+        yield from judge_streams(deployment, context)
 
 
 def retries_recognised(deployment: Deployment, context: Context) -> Iterable[Judgement]:
-    if _writes(deployment, ["producer.id.expiration.ms"]):
+    if context.params.get("by_retention"):
+        if deployment.producer is not None and deployment.workload.get("longest_idle") is not None:
+            from .purged import judge_purged
+
+            yield from judge_purged(deployment, context)
+    elif _writes(deployment, ["producer.id.expiration.ms"]):
         from .transaction_times import judge_recognised
 
         yield from judge_recognised(deployment, context)

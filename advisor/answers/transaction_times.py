@@ -4,7 +4,7 @@ timeout, names and sequences that brokers forget while a producer is idle."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..context import Context, Hit, Judgement
 from ..model import Deployment, Document, Edit, Origin, Setting
@@ -17,6 +17,10 @@ MAXIMUM = "transaction.max.timeout.ms"
 CHECK = "transaction.abort.timed.out.transaction.cleanup.interval.ms"
 # Values that people write, the longest first: the first that helps leaves the work the most time.
 _TIMEOUTS = (300_000, 240_000, 180_000, 120_000, 60_000, 30_000, 10_000)
+# How many records a poll brings, as people write it.
+_POLLS = (500, 250, 200, 100, 50, 20, 10, 5, 2, 1)
+# How long readers may wait before KA342 speaks, unless somebody says otherwise.
+_READERS_LIMIT = 300_000
 # Records of others that are drawn while an abandoned transaction holds the last stable offset.
 _DRAWN = 4
 
@@ -38,7 +42,7 @@ def check_of(look: Look) -> tuple[int, Setting | None]:
     return int(default), Setting(CHECK, default, Origin("assumed", None, note))
 
 
-def _pairs(*found: tuple[str, Setting | None]) -> tuple[tuple[str, Setting], ...]:
+def pairs(*found: tuple[str, Setting | None]) -> tuple[tuple[str, Setting], ...]:
     return tuple((component, setting) for component, setting in found if setting is not None)
 
 
@@ -105,18 +109,20 @@ def _pinned(
         numbers.append(("records not shown", f"{int(float(rate) * most / 1000):,} at {rate:g} a second"))
     shorter = [value for value in _TIMEOUTS if value < timeout]
     edits = tuple(Edit("timeout", "producer", TIMEOUT, str(value)) for value in shorter)
+    fewer, advice = _shorter_work(look, context, limit - check, check)
     hit = Hit(
         look.place(found[0]),
         (TIMEOUT,),
         {**names(look.deployment), "consumer": group.name, "most": told(most), "timeout": told(timeout)},
-        _pairs(
+        pairs(
             ("producer", look.layers["producer"].get("transactional.id")),
             ("producer", found[0]),
             ("broker", found[1]),
             ("consumer", isolation_of(Look(look.deployment, context.clients, group), group)[1]),
         ),
         numbers=(("spent", "producer_crash 1"), *numbers),
-        edits=edits,
+        edits=(*edits, *fewer),
+        advice=advice,
     )
     return Judgement(
         "broken",
@@ -174,7 +180,7 @@ def _refused(look: Look) -> Iterable[Judgement]:
     kept = [most, *(value for value in _TIMEOUTS if value < most)]
     edits = [Edit("timeout", "producer", TIMEOUT, str(value)) for value in kept[:2]]
     edits += [Edit("maximum", "broker", MAXIMUM, str(timeout)), Edit("timeout", "producer", TIMEOUT, "60000")]
-    shown = _pairs(("producer", found), ("broker", most_found))
+    shown = pairs(("producer", found), ("broker", most_found))
     numbers = (("initTransactions fails with", "InvalidTxnTimeoutException"),)
     also = tuple(one.origin.at for _, one in shown[1:] if one.origin.at is not None)
     hit = Hit(
@@ -194,13 +200,13 @@ def _outlasted(look: Look, context: Context) -> Iterable[Judgement]:
     work = _work(look, context)
     if timeout is None or work is None:
         return  # nothing points to it
-    takes, words, settings = work
+    takes, words, settings, _ = work
     check, check_found = check_of(look)
     if takes <= timeout + 1:  # a look at that instant still finds it committed
         yield Judgement("holds", bounds=f"work of {told(takes)}, timeout {told(timeout)}")
         return
     steps = context.remember(
-        "outlasted", f"{timeout}|{check}|{takes}", lambda: _too_slow(timeout, check, takes)
+        "outlasted", f"{timeout}|{check}|{takes}", lambda: too_slow(timeout, check, takes)
     )
     number = look.version.number
     # With transaction.version 2 the transaction is over, before that its producer is (seen on 4.3 and 3.9).
@@ -214,13 +220,16 @@ def _outlasted(look: Look, context: Context) -> Iterable[Judgement]:
         ("aborted after", f"{told(timeout)} to {told(timeout + check)}"),
         ("the commit fails with", error),
     )
-    edits, advice = _longer_timeouts(look, timeout, takes)
-    shown = (*_pairs(("producer", found), ("broker", check_found)), *settings)
+    edits, advice = longer_timeouts(look, timeout, takes)
+    if readers(look.deployment):
+        fewer, instead = _shorter_work(look, context, _READERS_LIMIT - check, check, timeout)
+        edits, advice = (*edits, *fewer), () if fewer else instead or advice
+    shown = (*pairs(("producer", found), ("broker", check_found)), *settings)
     hit = Hit(look.place(found), (TIMEOUT,), fields, shown, numbers=numbers, edits=edits, advice=advice)
     yield Judgement("broken", hit, tuple(steps), bounds=f"one transaction of {told(takes)}")
 
 
-def _longer_timeouts(look: Look, timeout: int, takes: int) -> tuple[tuple[Edit, ...], tuple[str, ...]]:
+def longer_timeouts(look: Look, timeout: int, takes: int) -> tuple[tuple[Edit, ...], tuple[str, ...]]:
     """With half as much again to spare, in whole minutes; the brokers must allow it."""
     minute = 60_000
     values = [minute * -(-takes * 3 // (2 * minute)), minute * -(-takes // minute)]
@@ -235,7 +244,32 @@ def _longer_timeouts(look: Look, timeout: int, takes: int) -> tuple[tuple[Edit, 
     return tuple(edits), ()
 
 
-def _too_slow(timeout: int, check: int, takes: int) -> list[Mapping[str, Any]]:
+def _shorter_work(
+    look: Look, context: Context, longest: int, check: int, timeout: int | None = None
+) -> tuple[tuple[Edit, ...], tuple[str, ...]]:
+    """Work that needs a longer timeout than readers can bear: no timeout suits both, so there must be less
+    of it in one transaction: so little that the given timeout does, or the longest that readers can bear.
+    Nothing if the work fits, or nobody says how long it takes."""
+    work = _work(look, context)
+    if work is None or work.takes <= longest:
+        return (), ()
+    if work.records:
+        each = work.takes // work.records
+        room = min(longest, timeout or longest)
+        fewer = [count for count in _POLLS if count < work.records and count * each * 3 // 2 <= room]
+        if fewer:
+            return (Edit("records", "consumer", "max.poll.records", str(fewer[0])),), ()
+    wait = told(work.takes + check)
+    return (), (
+        f"no {TIMEOUT} suits both: above {told(work.takes)} the work can be committed, but readers are shown "
+        f"nothing for {wait} if the producer dies (KA342); with {told(longest)} or less they "
+        f"go on in time, but the work is aborted (KA341)",
+        f"commit more often, so that a transaction takes less than {told(longest)}; or, if readers may wait "
+        f"for {wait}, say so in kafka-advisor.toml: [params.KA342] limit_ms = {work.takes + check}",
+    )
+
+
+def too_slow(timeout: int, check: int, takes: int) -> list[Mapping[str, Any]]:
     """The coordinator looks just after the timeout: the worst of its instants."""
     from ..sim.transactions_timeline import Plan, in_time
 
@@ -244,12 +278,21 @@ def _too_slow(timeout: int, check: int, takes: int) -> list[Mapping[str, Any]]:
     return [step.as_dict() for step in in_time(TransactionPolicy(), plan).steps]
 
 
-def _work(look: Look, context: Context) -> tuple[int, str, tuple[tuple[str, Setting], ...]] | None:
-    """How long a transaction is open: as stated, else what one poll of the application's own consumer
-    takes."""
+class Work(NamedTuple):
+    """How long a transaction is open, in words too; `records` of a poll that make it up, 0 if it is none."""
+
+    takes: int
+    words: str
+    settings: tuple[tuple[str, Setting], ...]
+    records: int = 0
+
+
+def _work(look: Look, context: Context) -> Work | None:
+    """As stated, else what one poll of the application's own consumer takes."""
     whole = look.workload("transaction_ms")
     if whole is not None:
-        return int(whole), f"{told(int(whole))}, as stated", (("workload", stated("transaction_ms", whole)),)
+        shown = (("workload", stated("transaction_ms", whole)),)
+        return Work(int(whole), f"{told(int(whole))}, as stated", shown)
     each = look.workload("processing_ms")
     producer = look.deployment.producer
     if each is None or producer is None:
@@ -257,16 +300,16 @@ def _work(look: Look, context: Context) -> tuple[int, str, tuple[tuple[str, Sett
     pair = ("workload", stated("processing_ms", each))
     own = [group for group in readers(look.deployment) if group.file == producer.file]
     if not own:
-        return int(each), f"{told(int(each))}: one record", (pair,)
+        return Work(int(each), f"{told(int(each))}: one record", (pair,))
     group = own[0]
     batch = any(fact.name == "listener.type" and fact.value == "batch" for fact in group.facts)
     if group.client == "spring" and not batch:
-        return int(each), f"{told(int(each))}: one record, as a record listener commits", (pair,)
+        return Work(int(each), f"{told(int(each))}: one record, as a record listener commits", (pair,))
     records, found = Look(look.deployment, context.clients, group).number("consumer", "max.poll.records")
     if records is None:
         return None
     words = f"{told(int(each) * records)}: {records} records of one poll, {told(int(each))} each"
-    return int(each) * records, words, (pair, *_pairs(("consumer", found)))
+    return Work(int(each) * records, words, (pair, *pairs(("consumer", found))), records)
 
 
 # -- what brokers forget -----------------------------------------------------------------------------------
@@ -299,7 +342,7 @@ def _forgotten(look: Look) -> Iterable[Judgement]:
     week = 604_800_000
     better = [value for value in (week, 2 * week, 4 * week) if value > int(idle)]
     edits = tuple(Edit("expiration", "broker", EXPIRATION, str(value)) for value in better)
-    shown = (*_pairs(("broker", found)), ("workload", stated("longest_idle", idle)))
+    shown = (*pairs(("broker", found)), ("workload", stated("longest_idle", idle)))
     hit = Hit(look.place(found), (EXPIRATION,), fields, shown, numbers=numbers, edits=edits)
     yield Judgement("broken", hit, bounds=f"idle for {told(int(idle))}")
 
@@ -331,7 +374,7 @@ def judge_recognised(deployment: Deployment, context: Context) -> Iterable[Judge
         look.place(found),
         (MEMORY,),
         {**names(deployment), "keeps": told(keeps), "delivery": told(delivery)},
-        _pairs(("broker", found), ("producer", delivery_found)),
+        pairs(("broker", found), ("producer", delivery_found)),
         numbers=tuple(numbers),
         edits=(Edit("memory", "broker", MEMORY, "86400000"),),
     )

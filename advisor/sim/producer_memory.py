@@ -5,11 +5,15 @@ The leader keeps the last batches of each producer id and forgets an id that wro
 is enough). A producer that it does not know may begin with any sequence (ProducerAppendInfo.checkSequence),
 so a batch that was stored, and whose answers were lost until then, is stored again. A producer gives a batch
 up when its delivery timeout is over, so one that is remembered for longer than that is never taken for new.
+
+Before 2.4 (KAFKA-7190, ProducerStateManager.truncateHead) it also forgets whom retention has left no record
+of. There a producer that is not known has to begin with sequence 0; its client, refused, numbers its batches
+anew and sends them again (TransactionManager.canRetry).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .sequences import STORED, Numbered, ProducerState, judge, remember
@@ -33,12 +37,8 @@ def retry_in_time(expiration_ms: int, check_ms: int, check_at_ms: int, retry_ms:
     steps: list[dict[str, Any]] = []
 
     def told(at: int, name: str, *effects: str) -> None:
-        cells = {"log": f"[{' '.join(log)}]", "leader knows": "r0" if known is not None else "nothing"}
-        state = {"kind": "producer-memory", "cells": cells, "log": list(log)}
-        event = {"name": name, "text": name.replace("_", " ") + " r0"}
-        steps.append(
-            {"step": len(steps) + 1, "t_ms": at, "event": event, "effects": list(effects), "state": state}
-        )
+        knows = "r0" if known is not None else "nothing"
+        steps.append(_step(len(steps) + 1, at, name, f"{name.replace('_', ' ')} r0", effects, log, knows))
 
     told(0, "write", "stored r0")
     told(0, "lost_response")
@@ -51,3 +51,35 @@ def retry_in_time(expiration_ms: int, check_ms: int, check_at_ms: int, retry_ms:
         log.append("r0")
     told(retry_ms, "retry", f"{verdict} r0")
     return Retried(tuple(steps), len(log), forgotten)
+
+
+def purged_in_time(retention_ms: int, check_ms: int, idle_ms: int) -> tuple[Mapping[str, Any], ...]:
+    """One record, then nothing for `idle_ms`, from nobody: the log is looked at just after the record is too
+    old. Then the next one."""
+    steps: list[dict[str, Any]] = []
+    log = ["r0"]
+    knows = "r0"
+
+    def told(at: int, name: str, text: str, *effects: str) -> None:
+        steps.append(_step(len(steps) + 1, at, name, text, effects, log, knows))
+
+    told(0, "write", "write r0", "stored r0")
+    if idle_ms > retention_ms:
+        log.clear()
+        knows = "nothing"
+        told(min(idle_ms, retention_ms + check_ms), "delete", "delete segments", "deleted r0")
+        told(idle_ms, "send", "send r1 with sequence 1", "refused r1: UNKNOWN_PRODUCER_ID")
+        told(idle_ms, "renumber", "number anew from sequence 0")
+    log.append("r1")
+    knows = "r1"
+    told(idle_ms, "send", "send r1", "stored r1")
+    return tuple(steps)
+
+
+def _step(
+    number: int, at: int, name: str, text: str, effects: Sequence[str], log: Sequence[str], knows: str
+) -> dict[str, Any]:
+    cells = {"log": f"[{' '.join(log)}]", "leader knows": knows}
+    state = {"kind": "producer-memory", "cells": cells, "log": list(log)}
+    event = {"name": name, "text": text}
+    return {"step": number, "t_ms": at, "event": event, "effects": list(effects), "state": state}

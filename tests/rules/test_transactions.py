@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from advisor.testing import audit_settings
+from advisor.testing import audit_paths, audit_settings
 
 PRODUCER = {"bootstrap.servers": "kafka:9092", "acks": "all", "transactional.id": "etl-1"}
 TOPIC = {
@@ -128,3 +128,39 @@ def test_a_batch_over_the_limit_by_client_version(version, severity):
     (finding,) = [one for one in ours(report) if one["code"] == "KA363"]
     assert finding["severity"] == severity
     assert finding["fixes"]
+
+
+def _both_ways(tmp_path, timeout, workload):
+    (tmp_path / "kafka-advisor.toml").write_text(f'profile = "prod"\n\n[workload]\n{workload}\n')
+    (tmp_path / "topic-orders.properties").write_text("partitions=6\nreplication.factor=3\n")
+    (tmp_path / "application.yml").write_text(
+        "spring:\n  kafka:\n    bootstrap-servers: kafka:9092\n    producer:\n"
+        "      transaction-id-prefix: tx-\n      properties:\n"
+        f"        transaction.timeout.ms: {timeout}\n"
+        "    consumer:\n      group-id: billing\n      isolation-level: read_committed\n"
+        "    listener:\n      type: batch\n    template:\n      default-topic: orders\n"
+    )
+    report = audit_paths([str(tmp_path)])
+    (finding,) = (one for one in report["findings"] if one["code"] in ("KA341", "KA342"))
+    return finding
+
+
+@pytest.mark.parametrize(
+    ("timeout", "code", "keys"),
+    [
+        (60_000, "KA341", ["max.poll.records"]),
+        (840_000, "KA342", ["transaction.timeout.ms", "max.poll.records"]),
+    ],
+)
+def test_where_no_timeout_suits_both_a_transaction_gets_less_work(tmp_path, timeout, code, keys):
+    finding = _both_ways(tmp_path, timeout, "processing_ms = 1500")
+    assert finding["code"] == code
+    assert [change["key"] for change in finding["fixes"][0]["changes"]] == keys
+
+
+@pytest.mark.parametrize(("timeout", "code"), [(60_000, "KA341"), (840_000, "KA342")])
+def test_where_the_work_cannot_be_cut_it_says_why_nothing_helps(tmp_path, timeout, code):
+    finding = _both_ways(tmp_path, timeout, 'transaction_ms = "10m"')
+    assert finding["code"] == code
+    assert not finding["fixes"]
+    assert "no transaction.timeout.ms suits both" in finding["advice"][0]
