@@ -86,6 +86,7 @@ def timed(deployment: Deployment, compressible: bool = False) -> Timed | None:
         lag_time_max=reader.number("broker", "replica.lag.time.max.ms") * MILLISECOND,
         max_message_bytes=reader.number("topic", "max.message.bytes"),
         heartbeat_interval=heartbeat,
+        heartbeat_patience=_heartbeat_patience(decoded.version, decoded.kraft, session_timeout, heartbeat),
         session_tick=0 if decoded.kraft else TICK,
         rebalance_interval=_rebalance(reader),
         lag_messages=_lag_messages(reader),
@@ -94,6 +95,14 @@ def timed(deployment: Deployment, compressible: bool = False) -> Timed | None:
     client = _client(reader, decoded.version, chosen, compressible)
     setup = Setup(partition, cluster, client)
     return Timed(setup, tuple(reader.settings), tuple(reader.assumed), tuple(reader.unknown))
+
+
+def _heartbeat_patience(version: Version, kraft: bool, session: int, interval: int) -> int:
+    """How long a broker waits for an answer before it connects to the controller anew (BrokerServer's
+    channel for heartbeats; ZooKeeper's ClientCnxn.readTimeout)."""
+    if not kraft:
+        return session * 2 // 3
+    return interval if version.number >= (4, 1) else session // 2
 
 
 def _control(reader: _Reader, kraft: bool, replicas: int, session_timeout: int) -> dict[str, Any]:

@@ -77,7 +77,8 @@ def fence(model: Model, state: State, broker: int) -> Outcome:
     state = state._replace(fenced=state.fenced | 1 << broker, near=state.near & ~(1 << broker))
     leads = state.leader == broker
     if leads or state.isr >> broker & 1:
-        state = change_isr(model, state, state.isr & ~(1 << broker))
+        # A leader behind a cut goes on with the ISR that it knows.
+        state = change_isr(model, state, state.isr & ~(1 << broker), heard=not leads)
     if leads:
         state = state._replace(leader=NOBODY, near=0)
     elif in_office(state) >= 0:

@@ -161,7 +161,7 @@ class Run:
             case "controller_term":
                 cluster.controller.leave(clean=True)
             case "controller_start":
-                cluster.controller.come_back()
+                self.clock.after(self.phase.boot, cluster.controller.come_back)
             case "controller_failover":
                 cluster.controller.fail_over()
             case "topic_config":

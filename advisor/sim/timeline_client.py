@@ -531,7 +531,7 @@ class Client:
         told, epoch = cluster.state.leader, cluster.state.epoch
         if asked != ANOTHER:
             told, epoch = cluster.informed[asked], cluster.told[asked]
-        if asked == ANOTHER or not self.cluster.cut_from_controller >> asked & 1:
+        if asked == ANOTHER or not self.cluster.uninformed >> asked & 1:
             # A broker that the controller does not reach knows no better than the client does.
             self.nodes = self.cluster.registered()
         # That nobody leads is news of an epoch of its own (PartitionChangeBuilder): who still names the last

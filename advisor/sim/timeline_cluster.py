@@ -18,6 +18,7 @@ from .partition_state import (
 from .timeline_clock import Clock
 from .timeline_controller import Controller
 from .timeline_replicas import ClusterPolicy, Replicas
+from .timeline_silence import FETCH_PATIENCE, METADATA_PATIENCE, silence
 from .timeline_table import FETCH_WAIT, SECOND, Phase
 
 
@@ -32,10 +33,15 @@ class Cluster(Replicas):
         self.stopping: list[int] = []  # asked to stop, and not yet let go
         self.controller = Controller(clock, phase, policy.control, policy.voters_at, self._controlled_again)
         self._rebalance_planned = False
-        self._cuts = 0
+        self._cuts = 0  # and healings: what was planned for an earlier one is void
+        self._cut_at = self._cut_epoch = 0
 
     def controlled(self) -> bool:
         return self.controller.active
+
+    def _controls(self, broker: int) -> bool:
+        """There is a controller, and the broker reaches it."""
+        return self.controller.active and not self.cut_from_controller >> broker & 1
 
     def _refresh_links(self) -> None:
         """Who does not fetch, and since when; who is not heard of by the controller, and since when."""
@@ -124,7 +130,7 @@ class Cluster(Replicas):
         self.clock.after(self.phase.notify_leader if mine else self.phase.notify_others, self._learn, broker)
 
     def _learn(self, broker: int) -> None:
-        if not self.acts(broker) or self.cut_from_controller >> broker & 1:
+        if not self.acts(broker) or self.uninformed >> broker & 1:
             return
         before = self.state
         replica = self.state.replicas[broker]
@@ -206,12 +212,7 @@ class Cluster(Replicas):
         return int(self.phase.heartbeat * self.policy.heartbeat_interval)
 
     def _heard_again(self, broker: int) -> None:
-        if (
-            self.state.fenced >> broker & 1
-            and self.acts(broker)
-            and self.controller.active
-            and not self.cut_from_controller >> broker & 1
-        ):
+        if self.state.fenced >> broker & 1 and self.acts(broker) and self._controls(broker):
             before = self.state
             self.apply(Event("heal", broker))
             self.after_controller(before)
@@ -236,7 +237,7 @@ class Cluster(Replicas):
         """A clean stop: the controller moves leadership away, then the broker goes."""
         if not self.acts(broker):
             return
-        if not self.controller.active:
+        if not self._controls(broker):
             self.stopping.append(broker)
             self.clock.after(self.policy.control.stop_wait, self._leave, broker)
             return
@@ -284,7 +285,7 @@ class Cluster(Replicas):
         """Nobody registers while the session of the same broker's last life is open."""
         if not self.alive(broker):
             self.controller.broker_came(broker)
-        self.registering[broker] = not self.controller.active or not self.state.fenced >> broker & 1
+        self.registering[broker] = not self._controls(broker) or not self.state.fenced >> broker & 1
         if self.registering[broker] or self.alive(broker):
             return
         self.starting[broker] = False
@@ -328,14 +329,47 @@ class Cluster(Replicas):
 
     def _isolated(self, brokers: int, from_controller: int, cuts: int) -> None:
         if cuts == self._cuts:
-            self.cut, self.cut_from_controller = brokers, from_controller
+            self.cut, self.cut_from_controller, self.uninformed = brokers, from_controller, from_controller
+            self._cut_at, self._cut_epoch = self.clock.now, self.state.epoch
             self._refresh_links()
 
     def rejoin(self) -> None:
-        were = self.cut | self.cut_from_controller
+        """The network is whole again, which each connection finds out for itself."""
         self._cuts += 1
-        self.cut = self.cut_from_controller = 0
-        self._refresh_links()
-        for broker in members(were):
-            self._back_in_touch(broker)
-        self._take_up_all()
+        lasted = self.clock.now - self._cut_at
+        # Who follows another leader by now has a new connection to it.
+        same = self.cut and self.state.epoch == self._cut_epoch
+        quiet = silence(lasted, FETCH_PATIENCE, self.phase) - lasted if same else 0
+        self.clock.after(quiet, self._copies_again, self._cuts)
+        for broker in members(self.cut_from_controller):
+            hears = speaks = 0
+            if self.alive(broker):
+                hears = silence(lasted, METADATA_PATIENCE, self.phase) - lasted
+                # The first heartbeat to be lost was due a part of the interval after the cut.
+                due = int((1 - self.phase.heartbeat_age) * self.policy.heartbeat_interval)
+                lost = max(0, lasted - due)
+                speaks = due + silence(lost, self.policy.heartbeat_patience, self.phase) - lasted
+            self.clock.after(hears + self.phase.notify_others, self._hears_again, broker, self._cuts)
+            self.clock.after(speaks, self._speaks_again, broker, self._cuts)
+
+    def _copies_again(self, cuts: int) -> None:
+        if cuts == self._cuts:
+            self.cut = 0
+            self._refresh_links()
+            self._take_up_all()
+
+    def _hears_again(self, broker: int, cuts: int) -> None:
+        if cuts == self._cuts:
+            self.uninformed &= ~(1 << broker)
+            self._learn(broker)
+
+    def _speaks_again(self, broker: int, cuts: int) -> None:
+        if cuts == self._cuts:
+            self.cut_from_controller &= ~(1 << broker)
+            self._refresh_links()
+            if self.registering[broker]:
+                self._register(broker)
+            elif broker in self.stopping:
+                self.stopping.remove(broker)
+                self.shut_down(broker)
+            self._heard_again(broker)

@@ -52,6 +52,8 @@ class ClusterPolicy(NamedTuple):
     max_message_bytes: int = 1_048_588
     # broker.heartbeat.interval.ms; to ZooKeeper a client speaks three times in a session (ClientCnxn).
     heartbeat_interval: int = 2 * SECOND
+    # How long it waits for an answer to one before it connects anew (see timing.py).
+    heartbeat_patience: int = 2 * SECOND
     # ZooKeeper lets sessions end on its ticks (ExpiryQueue): up to one later. KRaft has none.
     session_tick: int = 0
     # Who elects the controller, and the brokers (as places) that are voters themselves; none: they are apart.
@@ -90,7 +92,8 @@ class Replicas:
         self.told = [0 for _ in brokers]  # the leader epoch each broker last heard of; UNKNOWN at its start
         self.informed = [0 for _ in brokers]  # the leader it would tell a client
         self.cut = 0  # brokers cut off from the other brokers
-        self.cut_from_controller = 0
+        self.cut_from_controller = 0  # brokers that the controller does not hear of
+        self.uninformed = 0  # brokers that hear nothing from the controller
         self.parked: list[int] = [NOBODY for _ in brokers]
         self.appends: list[Append] = []
         self.on_commit: Callable[[], None] = _nothing

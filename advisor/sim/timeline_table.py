@@ -54,6 +54,12 @@ APPLY = (0, 20 * MILLISECOND, 60 * MILLISECOND)
 # A network is not cut in an instant: the last follower is cut off first, the others this much later. The
 # recorded cuts took 30 to 270 ms.
 CUTTING = (0, 30 * MILLISECOND, 120 * MILLISECOND)
+# TCP sends again what is not confirmed after the round trip and 200 ms at the least (Linux: TCP_RTO_MIN),
+# then after twice that, and so on: followers cut off for 3.1 s were back after 3.2 s or 6.7 s (4.3).
+RESEND = (202 * MILLISECOND, 215 * MILLISECOND, 235 * MILLISECOND)
+# socket.connection.setup.timeout.ms, its default, and what ClusterConnectionStates makes of it: up to a fifth
+# more or less. 8.3 to 9.9 s in the logs of brokers that were cut off.
+SETUP = (8 * SECOND, 10 * SECOND, 12 * SECOND)
 # On a busy machine a thread may wait that long for a processor just before a fault: a follower between
 # writing one answer and asking for the next, or a leader between an append and its answer. Around kills at
 # 100 records a second followers were 0 to 8 records behind, and 0 to 5 requests were stored or waiting
@@ -98,6 +104,8 @@ class Phase(NamedTuple):
     death: int
     apply: int
     cutting: int
+    resend: int
+    setup: int
     pace: int
     wake: int
     # Where between two records a fault falls.
@@ -140,6 +148,8 @@ def _phase(
         DEATH[lives[3]],
         APPLY[busy[0]],
         CUTTING[busy[1]],
+        RESEND[speeds[0]],
+        SETUP[ratios[1]],
         PACE[busy[2]],
         WAKE[busy[3]],
         shift,

@@ -107,7 +107,7 @@ def test_no_controller_no_isr_change_and_writes_go_on():
         Step("sigstop", 2),
         sleep(10),
         Step("controller_start"),
-        sleep(8),
+        sleep(20),
         Step("sigcont", 2),
         AWAIT,
     ]
@@ -119,6 +119,17 @@ def test_no_controller_no_isr_change_and_writes_go_on():
         assert all(row["t_ms"] >= back for row in shrunk)
         made = controlled(UNSAFE)
         assert Run(made, phase).play(schedule)[:3] == (400, 400, 0)
+
+
+def test_a_controller_that_is_started_needs_the_time_of_a_process():
+    for phase in GRID:
+        run = Run(controlled(), phase)
+        for step in (NO_CONTROLLER, Step("controller_start")):
+            run._step(step)
+        run._wait(phase.boot - 1)
+        assert not run.cluster.controller.active
+        run._wait(10 * SECOND)
+        assert run.cluster.controller.active
 
 
 def test_a_follower_that_caught_up_joins_when_a_controller_is_back():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -56,6 +58,8 @@ def test_the_grid_meets_both_ends_of_every_range():
         "death": table.DEATH,
         "apply": table.APPLY,
         "cutting": table.CUTTING,
+        "resend": table.RESEND,
+        "setup": table.SETUP,
         "pace": table.PACE,
         "wake": table.WAKE,
         "asks_leader": (False, True),
@@ -142,9 +146,9 @@ def test_a_cut_around_the_leader_leaves_the_others_together():
 def test_a_client_behind_a_cut_hears_nothing_from_the_other_side():
     """One replica, and two brokers without one: the leader is given up, and only who can ask them knows."""
     cluster = CLUSTER._replace(others=2)
-    alone = Setup(Policy(acks="1", min_isr=1, replicas=1, elr=True), cluster, UNSAFE)
-    stopped = {}
-    for kind in ("minority", "brokers"):
+    stopped: dict[str, set[bool]] = {}
+    for kind, client in product(("minority", "brokers"), (CLIENT, UNSAFE)):
+        alone = Setup(Policy(acks=client.acks, min_isr=1, replicas=1, elr=True), cluster, client)
         for phase in table.GRID:
             run = Run(alone, phase)
             load = Step("send", 1_400, gap=10 * MILLISECOND)
