@@ -182,6 +182,9 @@ class Workload(_Table):
 
     record_bytes: Bytes | None = Field(None, description="size of a record", examples=[1024])
     records_per_second: float | None = Field(None, gt=0, description="records sent a second", examples=[100])
+    distinct_keys: Count | None = Field(
+        None, description="different keys that a compacted topic holds", examples=[1000000]
+    )
     processing: Literal["loop", "workers", "before", "transaction", "external"] | None = Field(
         None,
         description="records are processed in the poll loop, by workers, after their commit, in a "

@@ -10,10 +10,11 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from ..context import Context, Hit, Judgement
-from .storage_reading import LONG_MAX, Reading, nice_ms
+from .storage_reading import KEYS, LONG_MAX, Reading, nice_ms
 
 _DAY = 86_400_000
 _COMPACTION_KEYS = ("cleanup.policy", "segment.ms", "min.cleanable.dirty.ratio", "max.compaction.lag.ms")
+_ONE_KEY = "steady traffic, every record overwrites the one before"
 _POLICY_KEYS = ("cleanup.policy", "retention.ms")
 
 
@@ -34,25 +35,32 @@ def compaction(reading: Reading, context: Context) -> Judgement | None:
             reason="how long overwritten values stay depends on how soon a segment is full: state "
             "records_per_second and record_bytes",
         )
-    from ..sim.log_workload import flow_of, shape
+    from ..sim.log_workload import compacted, flow_of, shape
 
     config = reading.config(delete=False)
     flow = reading.flow() or flow_of(1, 1024)
     rolls_ms = shape(config, flow).period_us // 1000
-    if not never and rolls_ms <= limit and reading.ratio <= 0.9:
-        return Judgement("holds", bounds="steady traffic, every record overwrites the one before")
-    found = context.remember("storage-overwritten", repr((config, flow)), lambda: _overwritten(config, flow))
-    stayed, watched, steps = found
+    bounds = f"steady traffic, {reading.keys:,} keys written in turn" if reading.keys else _ONE_KEY
+    if not never and rolls_ms <= limit and reading.ratio <= 0.9 and not reading.keys:
+        return Judgement("holds", bounds=bounds)
+    keys = reading.keys or 1
+    between = compacted(config, flow, keys).stays_max_ms
+    if keys > 1 and between is not None:
+        # More than can be drawn: from one pass to the next, and as long as a segment is open.
+        stayed, watched, steps = between + rolls_ms, 0, []
+    else:
+        stayed, watched, steps = context.remember(
+            "storage-overwritten", repr((config, flow)), lambda: _overwritten(config, flow)
+        )
     if stayed is not None and stayed <= limit:
-        return Judgement("holds", bounds="steady traffic, every record overwrites the one before")
-    unseen = reading.unseen("segment.ms") if stayed is not None else ()
-    if unseen:
+        return Judgement("holds", bounds=bounds)
+    if stayed is not None and stayed - rolls_ms <= limit and reading.unseen("segment.ms"):
         return None
     return Judgement(
         "broken",
         _compaction_hit(reading, stayed, watched, limit, rolls_ms),
         tuple(steps),
-        bounds="steady traffic, every record overwrites the one before",
+        bounds=bounds,
     )
 
 
@@ -66,7 +74,8 @@ def _overwritten(config: Any, flow: Any) -> list[Any]:
 def _compaction_hit(reading: Reading, stayed: int | None, watched: int, limit: int, rolls_ms: int) -> Hit:
     from ..sim.amounts import duration
 
-    at = reading.place("min.cleanable.dirty.ratio" if stayed is None else "segment.ms", *_COMPACTION_KEYS)
+    by_ratio = stayed is None or stayed - rolls_ms > limit
+    at = reading.place("min.cleanable.dirty.ratio" if by_ratio else "segment.ms", *_COMPACTION_KEYS)
     told = f"were all there after {duration(watched)}" if stayed is None else f"stay {duration(stayed)}"
     edits = []
     if reading.ratio >= 0.9:
@@ -77,14 +86,16 @@ def _compaction_hit(reading: Reading, stayed: int | None, watched: int, limit: i
     assumed = reading.assumptions() or (("assumed", "one record of 1 KiB a second"),)
     return Hit(
         at,
-        ("min.cleanable.dirty.ratio",) if stayed is None else ("segment.ms",),
+        ("min.cleanable.dirty.ratio",) if by_ratio else ("segment.ms",),
         {"subject": reading.subject(*_COMPACTION_KEYS), "told": told},
         reading.shown(_COMPACTION_KEYS),
         numbers=(
             ("overwritten values", told),
             ("a segment is closed", f"every {duration(rolls_ms)}; the cleaner leaves the open one alone"),
             ("limit", f"{duration(limit)} (params.overwritten_max_ms)"),
-            ("drawn", "writes to one key, at most a hundred a segment"),
+            (KEYS, f"{reading.keys:,} on each partition, written in turn")
+            if reading.keys
+            else ("drawn", "writes to one key, at most a hundred a segment"),
             *assumed,
         ),
         also_at=reading.also(at, *_COMPACTION_KEYS),

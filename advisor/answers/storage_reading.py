@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..sim.log_workload import Flow
 
 LONG_MAX = 2**63 - 1
-RATE, SIZE = "records_per_second", "record_bytes"
+RATE, SIZE, KEYS = "records_per_second", "record_bytes", "distinct_keys"
 _MINUTE = 60_000
 _NICE_MS = [n * _MINUTE for n in (1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440, 2880, 4320, 10080)]
 _BROKER_NAMES = {
@@ -123,6 +123,12 @@ class Reading:
     @property
     def missing_traffic(self) -> tuple[str, ...]:
         return tuple(f"[workload] {name}" for name in (RATE, SIZE) if not self.stated(name))
+
+    @property
+    def keys(self) -> int | None:
+        """Different keys of one partition, as stated for the topic."""
+        stated = self.stated(KEYS)
+        return None if stated is None else max(1, int(stated) // (self.partitions or 1))
 
     def flow(self, unknown_partitions: int = 1) -> Flow | None:
         """The traffic of one partition. Partitions that are not known are taken as one, which is the busiest

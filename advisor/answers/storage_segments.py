@@ -10,7 +10,7 @@ from typing import Any
 
 from ..context import Context, Hit, Judgement
 from ..model import Deployment
-from .storage_reading import Reading, life_story, nice_bytes, nice_ms, traffic_bounds
+from .storage_reading import KEYS, Reading, life_story, nice_bytes, nice_ms, traffic_bounds
 
 _KEYS = ("segment.ms", "segment.bytes", "segment.index.bytes", "retention.ms", "retention.bytes")
 _CLOSES = {
@@ -25,19 +25,18 @@ _CLOSES = {
 
 def segments(reading: Reading, context: Context) -> Judgement | None:
     """Are segments so small for the traffic that their number is the trouble?"""
-    if "delete" not in reading.policies:
-        return None  # the cleaner joins small segments of a compacted log
     assumed = bool(reading.missing_traffic)
     segments_limit = max(1, int(context.params.get("segments_max", 1000)))
     tiny_ms = int(context.params.get("tiny_ms", 10_000))
     if assumed and not (reading.written("segment.ms") and reading.number("segment.ms") <= tiny_ms):
         return _segments_without_traffic(reading, segments_limit)
-    from ..sim.log_workload import flow_of, steady
+    from ..sim.log_workload import compacted, flow_of, steady
 
     config, schedule = reading.config(), reading.schedule()
     flow = flow_of(1, 1024) if assumed else reading.flow()
     assert flow is not None
-    told = steady(config, flow, schedule)
+    alone = "delete" not in reading.policies
+    told = compacted(config, flow, reading.keys or 1) if alone else steady(config, flow, schedule)
     if told.segments_max is None:
         return None  # nothing is deleted: every log grows without end, and says so
     here = reading.replicas_a_broker
@@ -45,13 +44,34 @@ def segments(reading: Reading, context: Context) -> Judgement | None:
     maps_limit = int(context.params.get("maps_max", 65_530))
     small = told.segment.bytes < int(context.params.get("segment_bytes_min", 16 << 20))
     if maps <= maps_limit and not (told.segments_max > segments_limit and small):
+        if alone and reading.keys is None and _grows_with_keys(reading, config, flow, segments_limit, small):
+            return _without_keys(told.segments_max)
         return Judgement("holds", bounds=traffic_bounds(reading))
     key = _CLOSES[told.segment.reason]
-    if reading.unseen(key, "retention.ms"):
+    if reading.unseen(key, *(() if alone else ("retention.ms",))):
         return _unseen(reading, key, told.segments_max)
     hit = _hit(reading, told, flow, key, assumed, maps, maps_limit)
     return Judgement(
         "broken", hit, life_story(context, config, flow, schedule), bounds=traffic_bounds(reading)
+    )
+
+
+def _grows_with_keys(reading: Reading, config: Any, flow: Any, limit: int, small: bool) -> bool:
+    """Would a state of a gibibyte a partition make too many, with a size that somebody wrote?"""
+    from ..sim.log_workload import compacted
+
+    written = reading.written("segment.ms") or reading.written("segment.bytes")
+    keys = (1 << 30) * flow.batch_records // flow.batch_bytes
+    many = compacted(config, flow, keys).segments_max or 0
+    return written and small and many > limit
+
+
+def _without_keys(count: int) -> Judgement:
+    return Judgement(
+        "unknown",
+        depends_on=("[workload] distinct_keys",),
+        reason="segments pile up until what is overwritten outgrows what is kept: with one key a partition "
+        f"comes to {count:,}, with more it depends on their number",
     )
 
 
@@ -93,6 +113,7 @@ def _hit(reading: Reading, told: Any, flow: Any, key: str, assumed: bool, maps: 
     shape = told.segment
     at = reading.place(key, *_KEYS)
     stays = told.stays_max_ms or 0
+    alone = told.decided_by == "compaction"
     # Some twenty segments are enough to delete by, and the last one adds little to the age of a record.
     longer = max(reading.number("segment.ms"), nice_ms(stays // 20))
     larger = nice_bytes(max(flow.batch_bytes * longer * 1000 // flow.gap_us, 64 << 20))
@@ -127,7 +148,8 @@ def _hit(reading: Reading, told: Any, flow: Any, key: str, assumed: bool, maps: 
             ("files per replica", f"{told.files_max:,}"),
             ("memory maps", f"{told.maps_max:,} per replica, limit {maps_limit:,} per broker"),
             *((("replicas on a broker", f"{here} of this topic, others not counted"),) if here else ()),
-            ("a record stays", f"up to {duration(stays)}"),
+            ("from one cleaning to the next" if alone else "a record stays", f"up to {duration(stays)}"),
+            *(((KEYS, f"{reading.keys or 1:,} on each partition"),) if alone else ()),
             *traffic,
         ),
         also_at=reading.also(at, key, "retention.ms"),

@@ -14,9 +14,8 @@ from .log import Append, KeyedLog, clean, cleanable, delete_old_segments, extend
 from .log_compaction import TOMBSTONE
 from .log_segments import Batch, Log, LogConfig, append, open_log
 from .log_story import Step, log_state, step, trimmed
-from .log_workload import Flow, shape
+from .log_workload import BACKOFF_MS, Flow, shape
 
-BACKOFF_MS = 15_000
 # Writes of one segment that are drawn one by one; more are drawn as fewer and larger ones.
 _DRAWN_MAX = 100
 _SEGMENTS_MAX = 4

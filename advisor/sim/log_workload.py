@@ -18,7 +18,9 @@ from .log_segments import OFFSET_ENTRY_BYTES, TIME_ENTRY_BYTES, LogConfig
 _BATCH_BYTES = 16_384
 # Records of one batch arrived within so long (a linger of some milliseconds).
 _BATCH_US = 10_000
-_INT_MAX = 2**31 - 1
+_INT_MAX, _LONG_MAX = 2**31 - 1, 2**63 - 1
+# log.cleaner.backoff.ms: how long a cleaner that found nothing sleeps.
+BACKOFF_MS = 15_000
 # Each of the two indexes of a segment is one memory map; their files are closed once mapped (AbstractIndex).
 MAPS_PER_SEGMENT = 2
 
@@ -66,7 +68,7 @@ class Steady(NamedTuple):
     files_max: int | None
     maps_max: int | None
     decided_by: str
-    """age, size, or nothing."""
+    """age, size, compaction, or nothing."""
 
 
 class Life(NamedTuple):
@@ -153,6 +155,28 @@ def steady(config: LogConfig, flow: Flow, schedule: Schedule = Schedule()) -> St
         MAPS_PER_SEGMENT * (segments + leaving),
         "age" if stays == by_age else "size",
     )
+
+
+def compacted(config: LogConfig, flow: Flow, keys: int, backoff_ms: int = BACKOFF_MS) -> Steady:
+    """The most segments of a log that is compacted alone, with so many keys, written in turn: those that pile
+    up until the dirty part outgrows the clean one (or is too old), and the clean ones, which a pass joins up
+    to segment.bytes. `stays_max_ms`: from one pass to the next. None: no pass ever comes."""
+    segment = shape(config, flow)
+    clean = keys * flow.batch_bytes // flow.batch_records
+    never = config.dirty_ratio_min >= 1
+    waits_us = config.compaction_lag_max_ms * 1000
+    if not never:
+        outgrown = int(clean * config.dirty_ratio_min / (1 - config.dirty_ratio_min))
+        waits_us = min(waits_us, _microseconds(outgrown, flow))
+    elif config.compaction_lag_max_ms >= _LONG_MAX:
+        return Steady(segment, None, None, None, None, None, None, None, "nothing")
+    waits_us += (backoff_ms + config.compaction_lag_min_ms) * 1000
+    # The one being written, and the one that was closed too late for the pass.
+    segments = waits_us // segment.period_us + 2 + -(-clean // config.segment_bytes)
+    held = clean + _bytes(waits_us, flow) + 2 * segment.bytes
+    files = FILES_PER_PARTITION + (FILES_PER_SEGMENT + 1) * segments
+    maps = MAPS_PER_SEGMENT * segments
+    return Steady(segment, None, waits_us // 1000, segments, held, held + clean, files, maps, "compaction")
 
 
 def _cut_by_retention(config: LogConfig, flow: Flow, schedule: Schedule, whole: Shape) -> Shape:

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.sim.log import History, Schedule, drive
+from advisor.sim.log import Append, History, Schedule, clean, cleanable, drive, extend, open_keyed
 from advisor.sim.log_segments import Batch, LogConfig
-from advisor.sim.log_workload import Flow, flow_of, life, shape, steady
+from advisor.sim.log_workload import Flow, compacted, flow_of, life, shape, steady
 
 DAY = 86_400_000
 # Logs of the real UnifiedLog of 4.3.1 under steady appends, checked for retention at equal distances: the
@@ -155,3 +155,23 @@ def test_nothing_goes_where_nothing_is_deleted() -> None:
     compacted = LogConfig(delete=False, compact=True)
     assert steady(compacted, flow_of(1, 100)).stays_max_ms is None
     assert life(compacted, flow_of(1, 100))[0].deleted_ms is None
+
+
+@pytest.mark.parametrize(("keys", "segment_ms", "ratio"), [(1, 100, 0.5), (400, 100, 0.5), (300, 500, 0.8)])
+def test_segments_of_a_compacted_log_pile_up_until_the_cleaner_comes(keys, segment_ms, ratio):
+    """The log itself, cleaned when it is due: never more segments than the arithmetic says, nor far fewer."""
+    config = LogConfig(segment_ms=segment_ms, delete=False, compact=True, dirty_ratio_min=ratio)
+    flow = flow_of(20, 200)
+    keyed, checkpoint, most = open_keyed(0), None, 0
+    for number in range(1600):
+        now = flow.at(number)
+        keyed = extend(config, keyed, [Append(now, [(b"k%d" % (number % keys), 120, now)])])
+        keyed = keyed._replace(log=keyed.log._replace(high_watermark=keyed.log.end_offset))
+        most = max(most, len(keyed.log.sealed) + 1)
+        if number % 100 == 0:  # every five seconds
+            found = cleanable(config, keyed.log, checkpoint, now)
+            if found.due(config):
+                keyed, checkpoint = clean(config, keyed, now, found.first_dirty, found.first_uncleanable)
+    told = compacted(config, flow, keys, backoff_ms=5000)
+    assert told.segments_max is not None
+    assert most <= told.segments_max <= 1.3 * most + 3
