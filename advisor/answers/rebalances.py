@@ -1,7 +1,8 @@
 """rebalance-pause: how long partitions stay unread when a member dies, sticks or is rolled.
 
 `params.by`: crash (until the others have its partitions), stuck (one member keeps all waiting), roll (how
-often partitions are taken away), start (one rebalance per member that starts), renamed (renaming.py).
+often partitions are taken away), start (one rebalance per member that starts), renamed (static members under
+new names), coordinator (commits wait for another broker).
 """
 
 from __future__ import annotations
@@ -269,10 +270,17 @@ def _renamed(group: Asked, context: Context) -> Iterable[Judgement]:
     yield from judge_renamed(group, context)
 
 
+def _coordinator(group: Asked, context: Context) -> Iterable[Judgement]:
+    from .coordinating import judge as judge_coordinator
+
+    yield from judge_coordinator(group, context)
+
+
 _PAUSES: dict[str, Callable[[Asked, Context], Iterable[Judgement]]] = {
     "crash": _crash,
     "stuck": _stuck,
     "roll": _roll,
     "start": _start,
     "renamed": _renamed,
+    "coordinator": _coordinator,
 }

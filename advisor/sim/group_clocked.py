@@ -1,179 +1,22 @@
-"""The coordinator on the clock: when its answers reach the members.
+"""The coordinator of the classic protocol on the clock: when its answers reach the members.
 
 A side stands between a `GroupRun` and the rules: `ClassicSide` here and those of group.py, `EpochSide` in
-group_clocked_epochs.py and those of group_epochs.py. Both know for each member when its next heartbeat is
-due and plan it only if it brings news; members that do the same at the same time are one event.
+group_clocked_epochs.py and those of group_epochs.py.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 from . import group as classic
-from .assignors import rebalance_protocol
-from .consumer import Consumer
-from .group_phases import BEAT_DRIFT
-from .group_plans import Seat, plan
+from .group_plans import plan
+from .group_side import Node, Side
 
 if TYPE_CHECKING:
     from .group_timeline import GroupRun
 
 FENCED = "FencedInstanceIdException"
 INCONSISTENT = "InconsistentGroupProtocolException"
-UNRELEASED = "UnreleasedInstanceIdException"
-
-
-class Node:
-    """A consumer's process as the clock sees it."""
-
-    __slots__ = (
-        "alive",
-        "batch_at",
-        "batches",
-        "beat_base",
-        "beat_planned",
-        "commit_at",
-        "consumer",
-        "free_at",
-        "generation",
-        "instance",
-        "joining",
-        "keeps",
-        "last_poll",
-        "muted_until",
-        "name",
-        "number",
-        "out",
-        "owned",
-        "poll_planned",
-        "polled",
-        "slow_at",
-        "strategies",
-        "working",
-    )
-
-    def __init__(
-        self, name: str, instance: str, strategies: tuple[str, ...], number: int, cooperative: frozenset[str]
-    ) -> None:
-        self.name = name
-        self.instance = instance
-        self.strategies = strategies
-        self.number = number  # of the member it is now
-        self.alive = True
-        self.out = False  # the coordinator dropped it, or it left; it joins again with its next poll
-        self.joining = False
-        # Partitions are kept while it joins.
-        self.keeps = rebalance_protocol(strategies, cooperative) == "cooperative"
-        self.generation = classic.NO_GENERATION  # or epoch
-        self.owned: tuple[int, ...] = ()
-        self.consumer: Consumer | None = None
-        self.free_at = 0  # when the application is in poll() again
-        self.last_poll = 0
-        self.slow_at = -1
-        self.beat_base = 0  # a heartbeat was sent then
-        self.beat_planned = -1
-        self.muted_until = 0  # no heartbeat is sent before
-        self.poll_planned = False
-        self.commit_at = 0
-        self.working = False
-        self.batch_at = 0
-        self.batches = 0
-        self.polled = 0
-
-
-def next_beat(node: Node, now: int, interval: int) -> int:
-    after = max(now, node.muted_until)
-    interval += BEAT_DRIFT
-    return node.beat_base + ((after - node.beat_base) // interval + 1) * interval
-
-
-def last_beat(node: Node, now: int, interval: int) -> int:
-    interval += BEAT_DRIFT
-    return node.beat_base + max(0, now - node.beat_base) // interval * interval
-
-
-class Side(ABC):
-    """What both protocols have in common: heartbeats and sessions."""
-
-    def __init__(self, run: GroupRun) -> None:
-        self.run = run
-        self.clock = run.clock
-        self.trip = run.phase.round_trip
-        # Members that do the same at the same time are one event.
-        self._beating: dict[int, list[Node]] = {}
-
-    def seats(self, numbers: list[int], owned: dict[int, tuple[int, ...]]) -> list[Seat]:
-        """Members as an assignor sorts them: static ones by their instance, others by a random id."""
-        order = self.run.phase.order
-        named = [(self.run.by_number[number], number) for number in numbers]
-        if all(node.instance for node, _ in named):
-            named.sort(key=lambda pair: pair[0].instance)
-        elif order == 1:
-            named.reverse()
-        elif order == 2 and len(named) > 1:
-            named.insert(len(named) // 2, named.pop())
-        elif order >= 3:
-            named.sort(key=lambda pair: (pair[1] * (order - 1) + 3) % 7)
-        return [Seat(number, owned.get(number, ())) for _, number in named]
-
-    def plan_beat(self, node: Node) -> None:
-        now, interval = self.clock.now, self.run.setup.heartbeat_ms + BEAT_DRIFT
-        if node.muted_until > now:
-            at = next_beat(node, now, interval - BEAT_DRIFT)
-        else:
-            at = node.beat_base + ((now - node.beat_base) // interval + 1) * interval
-        if node.beat_planned != at:
-            node.beat_planned = at
-            if at in self._beating:
-                self._beating[at].append(node)
-            else:
-                self._beating[at] = [node]
-                self.clock.at(at + self.trip // 2, self._beats, at)
-
-    def _beats(self, at: int) -> None:
-        for node in self._beating.pop(at):
-            self._beat(node, at)
-
-    def _beat(self, node: Node, at: int) -> None:
-        if not node.alive or node.out or node.beat_planned != at:
-            return
-        node.beat_planned = -1
-        if node.muted_until > at:
-            self.plan_beat(node)
-            return
-        self.run.requests += 1
-        node.beat_base = at
-        self.beat(node)
-
-    @abstractmethod
-    def beat(self, node: Node) -> None:
-        """A heartbeat arrives, and is answered as the protocol answers it."""
-
-    @abstractmethod
-    def expire(self, number: int) -> None:
-        """A session is over."""
-
-    def silent(self, node: Node) -> None:
-        """No heartbeat comes any more."""
-        if not node.out:
-            last = last_beat(node, self.clock.now, self.run.setup.heartbeat_ms)
-            self.clock.at(last + self.run.setup.session_ms, self.expire, node.number)
-
-    def mute(self, node: Node, until: int) -> None:
-        """Heartbeats fail to come until then: if that outlasts the session the member is dropped."""
-        interval = self.run.setup.heartbeat_ms
-        ends = last_beat(node, self.clock.now, interval) + self.run.setup.session_ms
-        node.muted_until = until
-        if next_beat(node, self.clock.now, interval) > ends:
-            self.clock.at(ends, self.expire, node.number)
-        if node.beat_planned >= 0:
-            self.plan_beat(node)
-
-    def drop(self, node: Node) -> None:
-        """The member learns that it is out."""
-        node.out = True
-        self.run.in_poll(node, self.run.rejoin)
 
 
 class ClassicSide(Side):
@@ -183,6 +26,7 @@ class ClassicSide(Side):
         self.prepared = 0  # counts the join phases
         self.holds_until = 0  # group.initial.rebalance.delay.ms is not over
         self.came = False  # somebody joined since
+        self.written = self.group  # as __consumer_offsets has it: a rebalance under way is not in it
         self._arriving: dict[int, list[Node]] = {}
 
     # -- requests of members -------------------------------------------------------------------------------
@@ -237,8 +81,15 @@ class ClassicSide(Side):
         if joining:
             self._sent(joining, now)
 
+    def loaded(self) -> None:
+        self.group = self.written
+        self.prepared += 1
+        self.holds_until = 0
+
     def _arrivals(self, at: int) -> None:
         nodes = self._arriving.pop(at)
+        if self.away.until > self.clock.now:
+            return
         group = self.group
         roster = group.roster
         old = [
@@ -293,7 +144,10 @@ class ClassicSide(Side):
             self.silent(node)
         elif not node.out:
             node.out = True
-            self.clock.after(self.trip // 2, self.expire, node.number)
+            if self.away.until > self.clock.now:  # nobody hears it
+                self.silent_since(node, self.clock.now)
+            else:
+                self.clock.after(self.trip // 2, self.expire, node.number)
 
     def too_slow(self, node: Node) -> None:
         """The heartbeat thread found max.poll.interval.ms over: it leaves, or stops its heartbeats."""
@@ -347,11 +201,19 @@ class ClassicSide(Side):
                     node = by_number[number]
                     if node.alive and not node.joining and not node.out:
                         self.plan_beat(node)
+                    elif before == classic.COMPLETING and number not in self.group.joined:
+                        self.clock.after(self.trip, self._sync_refused, node)
             if before == classic.EMPTY and setup.initial_delay_ms:
                 self.holds_until = self.clock.now + setup.max_poll_interval_ms
                 self.came = False
                 self.clock.after(setup.initial_delay_ms, self._delayed, self.prepared)
         self._maybe_complete()
+
+    def _sync_refused(self, node: Node) -> None:
+        """It waited for the plan of a generation that another join has ended: it joins again."""
+        if node.alive and node.joining and not node.out and node.number not in self.group.joined:
+            node.joining = False
+            self.run.in_poll(node, self.join)
 
     def _delayed(self, prepared: int) -> None:
         """The first join phase of a group is held open, again as long as somebody came meanwhile."""
@@ -389,6 +251,8 @@ class ClassicSide(Side):
         group = self.group
         if group.generation != generation or group.phase != classic.COMPLETING:
             return
+        if self.away.until > self.clock.now:
+            return
         if not self.run.by_number[group.leader].alive:
             return
         numbers = classic.members(group)
@@ -400,6 +264,7 @@ class ClassicSide(Side):
             owned = {number: classic.member(group, number).assigned for number in numbers}
         wanted = plan(group.strategy, self.seats(numbers, owned), self.run.topics, self.run.setup.own)
         self.group, _ = classic.sync(group, group.leader, generation, wanted)
+        self.written = self.group
         self.run.requests += 2 * len(numbers)
         self.clock.after(self.trip, self._deliver_all, numbers, generation)
 

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 
 from . import group as classic
 from . import group_epochs as epochs
-from .group_clocked import UNRELEASED, Node, Side
 from .group_plans import plan
+from .group_side import Node, Side
 
 if TYPE_CHECKING:
     from .group_timeline import GroupRun
+
+UNRELEASED = "UnreleasedInstanceIdException"
 
 
 class EpochSide(Side):
@@ -42,8 +44,11 @@ class EpochSide(Side):
             node.keeps = True
             self.clock.after(self.trip // 2, self._arrive, node)
 
+    def loaded(self) -> None:
+        """Every change of a group of this protocol is written as it is made: nothing is lost."""
+
     def _arrive(self, node: Node) -> None:
-        if not node.alive:
+        if not node.alive or self.away.until > self.clock.now:
             return
         self.run.requests += 1
         self.group, answer = epochs.join(self.group, node.number, node.instance, self.assigner())
@@ -58,13 +63,16 @@ class EpochSide(Side):
     def leave(self, node: Node) -> None:
         if not node.out and epochs.knows(self.group, node.number):
             node.out = True
-            self.clock.after(self.trip // 2, self._left, node)
+            if self.away.until > self.clock.now:  # nobody hears it
+                self.silent_since(node, self.clock.now)
+            else:
+                self.clock.after(self.trip // 2, self._left, node)
 
     def _left(self, node: Node) -> None:
         if epochs.knows(self.group, node.number):
             self.group = epochs.leave(self.group, node.number)
             if epochs.knows(self.group, node.number):
-                self.clock.after(self.run.setup.session_ms, self.expire, node.number)
+                self.clock.after(self.run.setup.session_ms, self.session_over, node.number)
             self._ripple()
 
     def too_slow(self, node: Node) -> None:
@@ -131,5 +139,7 @@ class EpochSide(Side):
 
     def _acknowledged(self, node: Node) -> None:
         if node.alive and not node.out:
+            if self.away.until > self.clock.now:
+                return  # it is said again when the coordinator is found
             self.run.requests += 1
             self.beat(node)

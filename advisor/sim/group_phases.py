@@ -29,6 +29,16 @@ POLL_TIMER = (10, 60, 110)
 # one is a little later than the clock: after a kill the survivors' heartbeats therefore come just after the
 # end of the dead member's session, not just before (reassignment took 0.88 to 0.98 of it in 8 kills).
 BEAT_DRIFT = 3
+# A broker that dies is fenced when broker.session.timeout.ms is over since its last heartbeat, which was that
+# part of an interval ago, and somewhat later (as in timeline_table.py, here in milliseconds). One that stops
+# in good order hands over before it ends.
+HEARTBEAT_AGE = (1.0, 0.1, 0.0)
+FENCE_LATE = (40, 100, 660)
+HANDED_OVER = (100, 400, 1_500)
+# The new leader of a partition of __consumer_offsets reads it before it answers.
+LOADING = (10, 60, 300)
+# A client without a coordinator asks again after retry.backoff.ms, doubled up to retry.backoff.max.ms.
+FINDING = (20, 400, 1_100)
 # How long an empty poll of an application takes before it calls poll() again, and the pause of a loop that
 # has nothing to do between two polls.
 LOOP = 1
@@ -45,6 +55,7 @@ class Phase(NamedTuple):
     # middle (2), or in no order at all (3 and more, each another one).
     order: int = 0
     late: bool = False  # an auto-commit of the consumer protocol carries what its poll returns
+    slow: int = 1  # how soon another broker coordinates: the place in HEARTBEAT_AGE and the ranges after it
 
 
 GRID: tuple[Phase, ...] = tuple(
@@ -57,6 +68,7 @@ GRID: tuple[Phase, ...] = tuple(
         timer=POLL_TIMER[place % 3],
         order=shift if shift < 3 else shift + place,
         late=place % 2 == 1,
+        slow=(place + shift) % 3,
     )
     for shift in range(4)
     for place in range(5)
@@ -78,6 +90,9 @@ class GroupSetup(NamedTuple):
     assignment_interval_ms: int = 0  # least time between two targets of KIP-848; Kafka 4.3 has 1 s
     metadata_max_age_ms: int = 300_000
     request_timeout_ms: int = 30_000
+    api_timeout_ms: int = 60_000  # default.api.timeout.ms, how long a synchronous commit is tried
+    broker_session_ms: int = 9_000  # broker.session.timeout.ms
+    broker_heartbeat_ms: int = 2_000  # broker.heartbeat.interval.ms
     reset: str = EARLIEST
     reset_duration_ms: int = 0  # of by_duration
     reading: Reading = Reading()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .group_timeline import GroupRun
+from .group_timeline import COORDINATOR, GroupRun
 
 _WORDS = {
     "assigned": "gets",
@@ -13,6 +13,7 @@ _WORDS = {
     "left-slow": "is out: max.poll.interval.ms is over",
     "killed": "is killed",
     "closed": "closes",
+    "TimeoutException": "ends: its commit timed out (TimeoutException)",
     "InvalidSessionTimeoutException": "is refused and stops: InvalidSessionTimeoutException",
     "CommitFailedException": "finishes its batch: the commit is refused",
     "RebalanceInProgressException": "cannot commit during the rebalance",
@@ -25,7 +26,7 @@ def story(run: GroupRun, since: int = 0, rows_max: int = 24) -> tuple[dict[str, 
     owned: dict[str, set[int]] = {}
     rows: list[dict[str, Any]] = []
     for entry in run.history:
-        mine = owned.setdefault(entry.node, set())
+        mine = owned.setdefault(entry.node, set()) if entry.node != COORDINATOR else set()
         if entry.what == "assigned":
             mine |= set(entry.partitions)
         elif entry.what in ("revoked", "lost"):

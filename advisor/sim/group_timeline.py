@@ -14,16 +14,27 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from . import consumer as reading
-from .consumer import AFTER, AUTO, BEFORE, NEVER, NOT_OWNED, Consumer
-from .group import OK, session_taken
-from .group_clocked import ClassicSide, Node, next_beat
+from .consumer import AUTO, NEVER, NOT_OWNED, Consumer
+from .group import session_taken
+from .group_clocked import ClassicSide
 from .group_clocked_epochs import EpochSide
-from .group_phases import BEAT_DRIFT, LOOP, RETRY_BACKOFF, GroupSetup, Phase
+from .group_phases import (
+    BEAT_DRIFT,
+    FENCE_LATE,
+    FINDING,
+    HANDED_OVER,
+    HEARTBEAT_AGE,
+    LOADING,
+    RETRY_BACKOFF,
+    GroupSetup,
+    Phase,
+)
+from .group_polling import PollLoop
+from .group_side import Node, next_beat
 from .timeline_clock import Clock
 
-COMMIT_FAILED = "CommitFailedException"
-REBALANCE_IN_PROGRESS = "RebalanceInProgressException"
 INVALID_SESSION = "InvalidSessionTimeoutException"
+COORDINATOR = "coordinator"  # of whom the history tells besides the members
 
 
 class Happened(NamedTuple):
@@ -61,6 +72,7 @@ class GroupRun:
         self.requests = 0
         side = ClassicSide if setup.protocol == "classic" else EpochSide
         self.side: ClassicSide | EpochSide = side(self)
+        self.loop = PollLoop(self)
 
     # -- the schedule --------------------------------------------------------------------------------------
 
@@ -96,7 +108,7 @@ class GroupRun:
 
     def kill(self, node: Node) -> None:
         """kill -9: what it had in hand is gone, the coordinator learns it when the session is over."""
-        self._count_partly(node)
+        self.loop.count_partly(node)
         node.alive = False
         self.tell(node, "killed")
         self.side.silent(node)
@@ -123,6 +135,20 @@ class GroupRun:
         self.tell(node, "loses", f"{count} heartbeats on the way" if count > 1 else "a heartbeat on the way")
         for _ in range(count):
             self.side.mute(node, next_beat(node, self.clock.now, self.setup.heartbeat_ms))
+
+    def lose_coordinator(self, clean: bool = False) -> None:
+        """The broker that coordinates the group dies, or stops in good order, and stays away. Another one
+        that has the group's partition of __consumer_offsets is elected, reads it, and clients find it."""
+        slow = self.phase.slow
+        if clean:
+            handed = HANDED_OVER[slow]
+        else:
+            age = int(self.setup.broker_heartbeat_ms * HEARTBEAT_AGE[slow])
+            handed = self.setup.broker_session_ms - age + FENCE_LATE[slow]
+        back = self.clock.now + handed + LOADING[slow]
+        self.say(COORDINATOR, "stops" if clean else "dies")
+        self.clock.at(back, self.say, COORDINATOR, "is another broker")
+        self.side.lose(back, back + FINDING[slow] + self.phase.round_trip)
 
     def to_beat(self, node: Node) -> None:
         """Wait until the member is at the phase's place in its heartbeat interval."""
@@ -152,7 +178,7 @@ class GroupRun:
         self.stamps[partition] += [self.clock.now] * records
         for node in self.nodes:
             if node.alive and partition in node.owned:
-                self._wake(node)
+                self.loop.wake(node)
 
     def stream(self, records: int, per_second: float, partitions: Iterable[int], delay: float = 0) -> None:
         """Records at an even rate, round robin."""
@@ -187,8 +213,11 @@ class GroupRun:
         self.history.append(Happened(self.clock.now, what, node.name, partitions))
 
     def tell(self, node: Node, what: str, detail: str = "") -> None:
+        self.say(node.name, what, detail)
+
+    def say(self, name: str, what: str, detail: str = "") -> None:
         if self.narrates:
-            self.history.append(Happened(self.clock.now, what, node.name, (), detail))
+            self.history.append(Happened(self.clock.now, what, name, (), detail))
 
     # -- the application's thread --------------------------------------------------------------------------
 
@@ -214,7 +243,11 @@ class GroupRun:
             self.clock.at(limit + self.phase.timer, self._too_slow, node, limit)
 
     def _too_slow(self, node: Node, limit: int) -> None:
-        still = node.last_poll + self.setup.max_poll_interval_ms == limit and node.free_at > limit
+        if self.side.away.until > self.clock.now:  # it can leave only when it has found a coordinator
+            self.clock.at(self.side.away.found + self.phase.timer, self._too_slow, node, limit)
+            return
+        late = node.free_at > max(limit, self.clock.now)
+        still = node.last_poll + self.setup.max_poll_interval_ms == limit and late
         if still and node.alive and not node.out:
             self.note(node, "left-slow", node.owned)
             self.side.too_slow(node)
@@ -251,7 +284,7 @@ class GroupRun:
         if self.reads and node.consumer is not None:
             policy = self.setup.reading
             if how == "revoked" and (policy.commits == AUTO or policy.commits_on_revoke):
-                self.commit(node, reading.consumed(node.consumer), closing=True)
+                self.loop.commit(node, reading.consumed(node.consumer), closing=True)
             node.consumer = reading.revoke(node.consumer, partitions, forget=not policy.workers)
         if partitions == node.owned:
             node.owned = ()
@@ -312,7 +345,7 @@ class GroupRun:
             else:
                 starts[partition] = found
         node.consumer = reading.assign(node.consumer, starts)
-        self._wake(node)
+        self.loop.wake(node)
 
     def _young(self, partition: int) -> int | None:
         """The first record that by_duration accepts."""
@@ -321,131 +354,3 @@ class GroupRun:
             if stamp >= oldest and place >= self.log_start[partition]:
                 return place
         return None
-
-    # -- poll, process, commit -----------------------------------------------------------------------------
-
-    def _wake(self, node: Node) -> None:
-        if not node.poll_planned:
-            node.poll_planned = True
-            self.clock.at(max(node.free_at, self.clock.now + LOOP), self._poll, node)
-
-    def _poll(self, node: Node) -> None:
-        if node.free_at > self.clock.now:
-            self.clock.at(node.free_at, self._poll, node)
-            return
-        node.poll_planned = False
-        if not node.alive or node.out or node.consumer is None or (node.joining and not node.keeps):
-            return
-        policy, setup = self.setup.reading, self.setup
-        before = reading.consumed(node.consumer)
-        held = reading.in_hand(node.consumer)
-        node.consumer = reading.fetch(node.consumer, self.ends, policy.batch)
-        returned = reading.in_hand(node.consumer) - held
-        if policy.commits == AUTO and self.clock.now >= node.commit_at:
-            late = policy.late_commit and self.phase.late
-            self.commit(node, reading.consumed(node.consumer) if late else before)
-            node.commit_at = self.clock.now + setup.auto_commit_interval_ms
-        if policy.commits == BEFORE and returned:
-            self.commit(node, reading.consumed(node.consumer))
-        node.batches += bool(returned)
-        node.polled += returned
-        if returned:
-            self.tell(node, "polls", f"{returned} record" + ("s" if returned > 1 else ""))
-        if policy.workers:
-            self._hand_over(node)
-            due = [node.commit_at] if policy.commits == AUTO and not returned else []
-            if returned or (due and self._uncommitted(node)):
-                node.poll_planned = True
-                self.clock.at(max([self.clock.now + LOOP, *due]), self._poll, node)
-        elif returned:
-            node.batch_at = self.clock.now
-            self.occupy(node, self.clock.now + int(returned * setup.process_ms))
-            self._halt_within(node)
-            self.clock.at(node.free_at, self._batch_done, node, node.batches)
-        elif policy.commits == AUTO and self._uncommitted(node):
-            node.poll_planned = True
-            self.clock.at(node.commit_at, self._poll, node)
-
-    def _batch_done(self, node: Node, batch: int) -> None:
-        if not node.alive or node.consumer is None or node.batches != batch:
-            return
-        if node.free_at > self.clock.now:  # a stall came in between
-            self.clock.at(node.free_at, self._batch_done, node, batch)
-            return
-        node.consumer, done = reading.process(node.consumer, reading.in_hand(node.consumer))
-        self._count(done)
-        if self.setup.reading.commits == AFTER:
-            offsets = reading.consumed(node.consumer)
-            for span in done:  # what was lost meanwhile is committed all the same, and refused
-                offsets.setdefault(span.partition, span.end)
-            self.commit(node, offsets)
-        self._wake(node)
-
-    def _hand_over(self, node: Node) -> None:
-        if not node.working and node.consumer is not None and node.consumer.hand:
-            node.working = True
-            self._halt_within(node)
-            self.clock.after(max(LOOP, int(self.setup.process_ms)), self._worker_done, node)
-
-    def _worker_done(self, node: Node) -> None:
-        if not node.alive or node.consumer is None:
-            return
-        node.working = False
-        node.consumer, done = reading.process(node.consumer)
-        self._count(done)
-        self._hand_over(node)
-
-    def _halt_within(self, node: Node) -> None:
-        """A process that halts before a certain record: plan it if that record is next in hand."""
-        if self.before_record is None or node.consumer is None:
-            return
-        ahead = 0
-        for span in node.consumer.hand:
-            partition, offset = self.before_record
-            if span.partition == partition and span.first <= offset < span.end:
-                delay = int((ahead + offset - span.first) * self.setup.process_ms)
-                if not self.setup.reading.workers or delay == 0:
-                    self.clock.after(delay, self._halt, node)
-                return
-            ahead += span.end - span.first
-
-    def _halt(self, node: Node) -> None:
-        if node.alive:
-            self.before_record = None
-            self.kill(node)
-
-    def _count(self, spans: Iterable[reading.Span]) -> None:
-        for partition, first, end in spans:
-            times = self.times[partition]
-            for offset in range(first, end):
-                times[offset] = times.get(offset, 0) + 1
-
-    def _count_partly(self, node: Node) -> None:
-        """A loop that dies within a batch has processed what its time was enough for."""
-        if node.consumer is None or self.setup.reading.workers or node.free_at <= self.clock.now:
-            return
-        if self.setup.process_ms:
-            records = int((self.clock.now - node.batch_at) / self.setup.process_ms)
-            _, done = reading.process(node.consumer, records)
-            self._count(done)
-
-    def _uncommitted(self, node: Node) -> bool:
-        return node.consumer is not None and any(
-            self.committed[partition] != offset
-            for partition, offset in reading.consumed(node.consumer).items()
-        )
-
-    def commit(self, node: Node, offsets: dict[int, int], closing: bool = False) -> None:
-        """The coordinator takes a commit or refuses it. A cooperative member that is joining is told so by
-        its own client and tries again with the next batch."""
-        if node.joining and not node.out and not closing:
-            self.note(node, REBALANCE_IN_PROGRESS)
-            return
-        answer = self.side.may_commit(node)
-        if answer == OK:
-            before, self.committed = self.committed, reading.commit(self.committed, offsets)
-            moved = [f"p{p}={self.committed[p]}" for p in offsets if self.committed[p] != before[p]]
-            if moved:
-                self.tell(node, "commits", " ".join(moved))
-        elif not closing:
-            self.note(node, COMMIT_FAILED)

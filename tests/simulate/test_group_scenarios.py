@@ -22,6 +22,14 @@ def test_a_smaller_batch_is_stable(simulate):
     assert "group-stable: not broken within these bounds" in done.out
 
 
+def test_a_commit_given_up_while_the_coordinator_is_away(simulate):
+    done = simulate(SAMPLES / "coordinator-dies.toml")
+    assert done.code == 0
+    assert "m0 ends: its commit timed out (TimeoutException)" in done.out
+    patient = simulate(SAMPLES / "coordinator-dies.toml", "--set", "consumer.default.api.timeout.ms=60000")
+    assert "rebalance-pause: not broken within these bounds" in patient.out
+
+
 def test_the_shortest_run_that_skips_a_record(simulate):
     done = simulate(SAMPLES / "commit-before-processing.toml")
     assert "3  member_crash m0  1           p0=2 p1=0  gone" in done.out
