@@ -292,6 +292,11 @@ class _Reader:
         return found
 
 
+def stands_before(one: Document, other: Document) -> bool:
+    """What two documents have in common is told at the first of them."""
+    return (one.file, one.line or 0) < (other.file, other.line or 0)
+
+
 def round_down(number: float) -> int:
     """The largest number that a person would write and that is not above this one; 0 if there is none."""
     return max((one for one in ROUND if one <= number), default=0)

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..context import Context, Hit, Judgement
-from ..model import Deployment, Edit
+from ..model import Deployment, Document, Edit, Location
 from ..sim.group_phases import GroupSetup, Phase
-from .group_settings import Asked, groups_of, round_down, round_up_ms, seconds
+from .group_settings import Asked, groups_of, round_down, round_up_ms, seconds, stands_before
 
 # Of a safe region: batches that a person would think of.
 BATCHES = (500, 100, 50, 10, 1)
@@ -283,6 +283,8 @@ def _instance(group: Asked, context: Context) -> Iterable[Judgement]:
     ]
     if members < 2 and not twins:
         return
+    if members < 2 and any(stands_before(other, group.document) for other in twins):
+        return  # told once, at the first
     classic = group.setup.protocol == "classic"
     clocked = group.setup._replace(partitions=2, process_ms=0)
     trace = context.remember("instance", repr(clocked), lambda: _twins(clocked))
@@ -296,10 +298,17 @@ def _instance(group: Asked, context: Context) -> Iterable[Judgement]:
         },
         group.shown("group.instance.id", "group.id"),
         numbers=(("members", why or f"{group.name} and {twins[0].name}"),),
+        also_at=tuple(_written(other) for other in twins),
         edits=group.edits(Edit("instance", "consumer", "group.instance.id", None)),
         advice=("give every member an id of its own: group.instance.id=${HOSTNAME} of a StatefulSet",),
     )
     yield Judgement("broken", hit, tuple(trace))
+
+
+def _written(document: Document) -> Location:
+    """Where its id stands."""
+    places = [one.origin.at for one in document.settings if one.key == "group.instance.id"]
+    return next((at for at in places if at is not None), Location(document.file, document.line))
 
 
 def _same_instance(group: Asked, other: Any, context: Context) -> bool:

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..context import Context, Hit, Judgement
-from ..model import Deployment, Document, Edit
+from ..model import Deployment, Edit
 from ..sim.group_phases import FetchSetup, GroupSetup, Phase
-from .group_settings import CLASSES, Asked, asked, groups_of, seconds
+from .group_settings import CLASSES, Asked, asked, groups_of, seconds, stands_before
 
 ROUNDS = 5  # fetches that are played
 
@@ -106,7 +106,7 @@ def _assignors(group: Asked, context: Context) -> Iterable[Judgement]:
     for other in group.look.deployment.groups:
         if not mine or other is group.document or other.component != "consumer":
             continue
-        if not _before(group.document, other):
+        if not stands_before(group.document, other):
             continue  # told once, at the first
         theirs = asked(group.look.deployment, other, context)
         same, _ = theirs.look.text("consumer", "group.id")
@@ -140,10 +140,6 @@ def _refused(context: Context, setup: GroupSetup, strategies: tuple[str, ...]) -
     found: list[dict[str, Any]]
     found = context.remember("mixed", repr((setup, strategies)), lambda: _mixed(setup, strategies))
     return found
-
-
-def _before(one: Document, other: Document) -> bool:
-    return (one.file, one.line or 0) < (other.file, other.line or 0)
 
 
 def _mixed(setup: GroupSetup, strategies: tuple[str, ...]) -> list[dict[str, Any]]:

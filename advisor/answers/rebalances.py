@@ -162,7 +162,8 @@ def _roll(group: Asked, context: Context) -> Iterable[Judgement]:
             ("partitions taken away in one roll, eager", str(found["range"])),
             ("cooperative-sticky", str(found["cooperative-sticky"])),
             ("static members, back within the session", str(found["static"])),
-            ("members", why),
+            ("members", why if count == members else f"{why}, run as {count}"),
+            *((("partitions", f"{partitions}, run as {parts}"),) if parts != partitions else ()),
         ),
         advice=(
             "move to CooperativeStickyAssignor in two rolling bounces: first before the old one, then alone",
@@ -209,6 +210,8 @@ def _rolled(setup: GroupSetup, members: int, static: bool) -> tuple[int, list[di
     for place in range(members):
         nodes.append(start(place))
         run.until(even(nodes), 120_000)
+    # Where there are more members than partitions, all are owned before the last one's rebalance is over.
+    run.wait(3 * setup.heartbeat_ms)
     since, count = run.clock.now, len(run.history)
     for place in range(members):
         run.close(nodes[place])
@@ -216,6 +219,7 @@ def _rolled(setup: GroupSetup, members: int, static: bool) -> tuple[int, list[di
             run.until(even([node for node in nodes if node.alive]), 120_000)
         nodes[place] = start(place)
         run.until(even(nodes), 120_000)
+        run.wait(3 * setup.heartbeat_ms)
     gone = sum(len(entry.partitions) for entry in run.history[count:] if entry.what == "revoked")
     return gone, list(story(run, since, rows_max=14))
 

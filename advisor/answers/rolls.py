@@ -239,7 +239,9 @@ def _ghosts(old: Side, new: Side, run: Roll, numbers: Numbers) -> Judgement:
     session, setting = old.look.number("consumer", "session.timeout.ms")
     waits = f"{session / 1000:g} s" if session else "session.timeout.ms"
     instance = next((s for s in old.document.settings if s.key == "group.instance.id"), None)
-    back = [change(new, "group.instance.id", str(instance.value))] if instance is not None else []
+    # A template is put back as it was written.
+    written = getattr(instance.value, "template", instance.value) if instance is not None else None
+    back = [change(new, "group.instance.id", str(written))] if written is not None else []
     hit = Hit(
         place_of(new),
         ("group.instance.id",),
