@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from . import kept
 from .cache import Cache
 from .catalog import Version, resolve_version
-from .computed import Computed, Judged, folded_together, merged, summaries
+from .computed import Computed, Judged, folded_together, folded_under, merged, summaries
 from .conditioned import hits_of, per_deployment
 from .conditions import compile_condition
 from .context import Context, Hit, Judgement
@@ -217,8 +217,8 @@ class Asker:
                     yield _crashed([rule for rule, _ in searched], deployment, error)
                 else:
                     self.answers[deployment.id] = answers
-                    yield from answers.findings
-            yield from self._answered(deployment, computed, answers)
+            found = answers.findings if answers is not None else ()
+            yield from folded_under(found, [*self._answered(deployment, computed, answers)], searched)
 
     def _guarantee_rules(self, choice: Choice) -> list[tuple[Rule, str]]:
         from .vocabulary import GUARANTEES

@@ -104,3 +104,25 @@ def folded_together(findings: Sequence[Finding]) -> list[Finding]:
         for finding in findings
         if id(finding) not in hidden
     ]
+
+
+def folded_under(
+    searched: Sequence[Finding], computed: Sequence[Finding], rules: Sequence[tuple[Rule, str]]
+) -> list[Finding]:
+    """The same, where the search found the one and a model the other."""
+    covers = {rule.code: {*rule.covers} for rule, _ in rules}
+    hidden: set[int] = set()
+    shown = []
+    for finding in searched:
+        under = [
+            other
+            for other in computed
+            if {other.code, other.name} & covers.get(finding.code, set())
+            and finding.fixes
+            and other.fixes
+            and finding.fixes[0].changes == other.fixes[0].changes
+        ]
+        hidden |= {id(other) for other in under}
+        inside = {*finding.covers, *(other.code for other in under)}
+        shown.append(finding._replace(covers=tuple(sorted(inside))))
+    return [*shown, *(other for other in computed if id(other) not in hidden)]

@@ -231,24 +231,28 @@ class _Reader:
         return int(stated) if stated.isdigit() and int(stated) > 0 else 3
 
     def voters(self) -> int | None:
-        """None where controller.quorum.voters does not list them."""
-        given = self.layers.get("broker", {}).get("controller.quorum.voters")
-        if given is None or not isinstance(given.value, str) or not given.value.strip():
-            return None
-        return len(given.value.split(","))
+        """None where no file tells. The voters of a dynamic quorum (KIP-853) are in its own log: they are
+        taken to be those that a node starts from, and the brokers in sight that are controllers too."""
+        layer = self.layers.get("broker", {})
+        listed = _listed(layer.get("controller.quorum.voters"))
+        if listed:
+            return listed
+        starts_from = _listed(layer.get("controller.quorum.bootstrap.servers"))
+        return max(starts_from, sum(self._combined())) if starts_from else None
 
     def combined(self) -> bool:
         """Every broker in sight is a controller too."""
-        roles = [
-            setting.value
+        found = self._combined()
+        return bool(found) and all(found)
+
+    def _combined(self) -> list[bool]:
+        both = {"broker", "controller"}
+        return [
+            isinstance(setting.value, str) and {part.strip() for part in setting.value.split(",")} == both
             for document in self.deployment.cluster
             for setting in document.settings
             if setting.key == "process.roles"
         ]
-        both = {"broker", "controller"}
-        return bool(roles) and all(
-            isinstance(value, str) and {part.strip() for part in value.split(",")} == both for value in roles
-        )
 
     def producer(self, java: str, rdkafka: str | None, factor: int, rdkafka_factor: int) -> int | None:
         """None: this release has no such key."""
@@ -297,3 +301,10 @@ def _whole(setting: Setting | None) -> int | None:
         return int(float(setting.value.strip()))
     except (ValueError, OverflowError):
         return None
+
+
+def _listed(setting: Setting | None) -> int:
+    """How many a list names, 0 if nobody wrote one or a template fills it in."""
+    if setting is None or not isinstance(setting.value, str):
+        return 0
+    return sum(bool(part.strip()) for part in setting.value.split(","))

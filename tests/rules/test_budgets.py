@@ -204,3 +204,21 @@ def test_records_are_skipped_by_early_commits_alone(version, processing, consume
         if finding["code"] in codes:
             assert finding["evidence"]["trace"]
             assert finding["fixes"] or finding["advice"]
+
+
+@pytest.mark.parametrize(("idempotence", "shown"), [("false", ["KA301"]), ("true", [])])
+def test_what_the_same_change_mends_is_told_under_what_the_search_found(idempotence, shown):
+    """KA322, of the clock, beside KA301, of the search."""
+    hasty = {"enable.idempotence": idempotence, "retries": "10", "request.timeout.ms": "5000"}
+    report = audit_settings(
+        {
+            "producer": {**PRODUCER, **hasty},
+            "topic": TOPIC,
+            "broker": {"process.roles": "broker", "node.id": "1"},
+            "workload": {"records_per_second": "100"},
+        },
+        profile="prod",
+    )
+    found = [one for one in report["findings"] if one["code"] in ("KA301", "KA322")]
+    assert [one["code"] for one in found] == shown
+    assert all("KA322" in one["covers"] for one in found)
