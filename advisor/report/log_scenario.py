@@ -23,8 +23,9 @@ def log_data(played: PlayedLog, changed: bool) -> dict[str, Any]:
         if setting.origin.kind != "assumed"
     ]
     told = {(component, setting.key) for component, setting in hit.settings} if hit is not None else set()
+    # What the workload says has lines of its own.
     rows = [
-        *(hit.settings if hit is not None else ()),
+        *(pair for pair in (hit.settings if hit is not None else ()) if pair[0] != "workload"),
         *(pair for pair in stated if (pair[0], pair[1].key) not in told),
     ]
     return {
@@ -70,7 +71,7 @@ _LEGENDS = {
 def log_lines(data: Mapping[str, Any], changed: Sequence[str]) -> Iterator[str]:
     yield from shown.opening_lines(data, changed)
     for name, value in data["workload"].items():
-        yield f"  workload: {name} = {value}"
+        yield f"  workload: {name} = {str(value).lower() if isinstance(value, bool) else value}"
     yield ""
     (entry,) = data["guarantees"]
     yield from _verdict(entry)

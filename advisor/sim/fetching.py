@@ -91,6 +91,6 @@ class _Fetching:
                 "t_ms": now,
                 "event": {"name": name, "text": text},
                 "effects": effects,
-                "state": {"kind": "group", "cells": cells},
+                "state": {"kind": "reading", "cells": cells},
             }
         )

@@ -120,7 +120,7 @@ class _Played:
                     "event": {"name": name, "text": text},
                     "effects": [],
                     "state": {
-                        "kind": "group",
+                        "kind": "reading",
                         "cells": {
                             "leader": f"end {self.leader}, high watermark {self.high}",
                             "follower": f"end {self.follower}, high watermark {self.follower_high}",

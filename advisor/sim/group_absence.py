@@ -123,7 +123,7 @@ class _Played:
                 "event": {"name": name, "text": text},
                 "effects": effects or [],
                 "state": {
-                    "kind": "group",
+                    "kind": "reading",
                     "cells": {
                         "committed": "-" if committed == NEVER else str(committed),
                         "log": f"{run.log_start[0]} to {run.ends[0]}",

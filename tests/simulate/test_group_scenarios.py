@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.conftest import ROOT
 
 SAMPLES = ROOT / "samples/scenarios"
@@ -28,6 +30,20 @@ def test_a_commit_given_up_while_the_coordinator_is_away(simulate):
     assert "m0 ends: its commit timed out (TimeoutException)" in done.out
     patient = simulate(SAMPLES / "coordinator-dies.toml", "--set", "consumer.default.api.timeout.ms=60000")
     assert "rebalance-pause: not broken within these bounds" in patient.out
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("long-work-in-a-listener", "consumer.max.poll.interval.ms=120000"),
+        ("away-for-too-long", "broker.offsets.retention.minutes=10080"),
+        ("away-for-too-long", "consumer.auto.offset.reset=earliest"),
+        ("read-from-a-follower", "broker.replica.fetch.wait.max.ms=500"),
+    ],
+)
+def test_a_change_that_helps(simulate, name, change):
+    assert "BROKEN" in simulate(SAMPLES / f"{name}.toml").out
+    assert "not broken within these bounds" in simulate(SAMPLES / f"{name}.toml", "--set", change).out
 
 
 def test_the_shortest_run_that_skips_a_record(simulate):
