@@ -174,11 +174,12 @@ def sync(
     if group.phase == PREPARING:
         return group, REBALANCING
     if group.phase == COMPLETING and number == group.leader and plan is not None:
-        roster = tuple(
-            None if entry is None else Member(entry[0], entry[1], entry[2], plan.get(other, ()))
+        make, given = tuple.__new__, plan.get
+        roster = [
+            None if entry is None else make(Member, (*entry[:3], given(other, ())))
             for other, entry in enumerate(group.roster)
-        )
-        return group._replace(phase=STABLE, roster=roster), OK
+        ]
+        return group._replace(phase=STABLE, roster=tuple(roster)), OK
     return group, OK if group.phase == STABLE else PARKED
 
 
@@ -249,11 +250,11 @@ def vote(group: Group) -> str:
 
 
 def _in_common(group: Group, strategies: Iterable[str], number: int, instance: str) -> bool:
-    others = [
+    others = {
         entry.strategies
         for other, entry in enumerate(group.roster)
         if entry is not None and other != number and not (instance and entry.instance == instance)
-    ]
+    }
     return any(all(strategy in theirs for theirs in others) for strategy in strategies)
 
 

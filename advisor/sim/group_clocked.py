@@ -56,8 +56,8 @@ class ClassicSide(Side):
             for node in nodes:
                 self._beat(node, at)
             return
-        roster, generation, note = group.roster, group.generation, run.note
-        joining = []
+        roster, generation = group.roster, group.generation
+        joining, told = [], []
         for node in nodes:
             plain = node.alive and not (node.out or node.joining or node.keeps or node.instance)
             if (
@@ -73,10 +73,11 @@ class ClassicSide(Side):
                 node.joining = True
                 joining.append(node)
                 if node.owned:
-                    note(node, "revoked", node.owned)
+                    told.append((node, node.owned))
                     node.owned = ()
             else:
                 self._beat(node, at)
+        run.note_all("revoked", told)
         run.requests += len(joining)
         if joining:
             self._sent(joining, now)
@@ -195,19 +196,21 @@ class ClassicSide(Side):
         if before != classic.PREPARING:
             self.prepared += 1
             self.clock.after(setup.max_poll_interval_ms, self._timeout, self.prepared)
-            by_number = self.run.by_number
-            for number, entry in enumerate(self.group.roster):
-                if entry is not None:
-                    node = by_number[number]
-                    if node.alive and not node.joining and not node.out:
-                        self.plan_beat(node)
-                    elif before == classic.COMPLETING and number not in self.group.joined:
+            known = [node for node in self._nodes() if node.alive and not node.out]
+            self.plan_beats([node for node in known if not node.joining])
+            if before == classic.COMPLETING:
+                for node in known:
+                    if node.joining and node.number not in self.group.joined:
                         self.clock.after(self.trip, self._sync_refused, node)
             if before == classic.EMPTY and setup.initial_delay_ms:
                 self.holds_until = self.clock.now + setup.max_poll_interval_ms
                 self.came = False
                 self.clock.after(setup.initial_delay_ms, self._delayed, self.prepared)
         self._maybe_complete()
+
+    def _nodes(self) -> list[Node]:
+        by_number = self.run.by_number
+        return [by_number[number] for number in classic.members(self.group)]
 
     def _sync_refused(self, node: Node) -> None:
         """It waited for the plan of a generation that another join has ended: it joins again."""
@@ -272,7 +275,7 @@ class ClassicSide(Side):
         """The plan reaches everybody. Who owns nothing and is in poll() takes its part and no more."""
         run, group, now = self.run, self.group, self.clock.now
         calm = group.phase == classic.STABLE and group.generation == generation and not run.reads
-        note = run.note
+        told = []
         for number in numbers:
             node = run.by_number[number]
             if calm and node.joining and node.alive and not node.owned and node.free_at <= now:
@@ -282,9 +285,10 @@ class ClassicSide(Side):
                     node.generation = generation
                     node.beat_base = now
                     node.owned = entry.assigned
-                    note(node, "assigned", entry.assigned)
+                    told.append((node, entry.assigned))
             else:
                 self._deliver(node, generation)
+        run.note_all("assigned", told)
 
     def _deliver(self, node: Node, generation: int) -> None:
         if node.alive and node.joining and classic.knows(self.group, node.number):

@@ -109,6 +109,8 @@ class Side(ABC):
     def seats(self, numbers: list[int], owned: dict[int, tuple[int, ...]]) -> list[Seat]:
         """Members as an assignor sorts them: static ones by their instance, others by a random id."""
         order = self.run.phase.order
+        if not order and not self.run.has_instances:
+            return [Seat(number, owned[number]) if owned else Seat(number) for number in numbers]
         named = [(self.run.by_number[number], number) for number in numbers]
         if all(node.instance for node, _ in named):
             named.sort(key=lambda pair: pair[0].instance)
@@ -133,6 +135,25 @@ class Side(ABC):
             else:
                 self._beating[at] = [node]
                 self.clock.at(at + self.trip // 2, self._beats, at)
+
+    def plan_beats(self, nodes: list[Node]) -> None:
+        """The same of many, most of which send their heartbeats at the same times."""
+        now, interval = self.clock.now, self.run.setup.heartbeat_ms + BEAT_DRIFT
+        next_at: dict[int, int] = {}
+        for node in nodes:
+            if node.muted_until > now:
+                self.plan_beat(node)
+                continue
+            base = node.beat_base
+            if base not in next_at:
+                next_at[base] = at = base + ((now - base) // interval + 1) * interval
+                if at not in self._beating:
+                    self._beating[at] = []
+                    self.clock.at(at + self.trip // 2, self._beats, at)
+            at = next_at[base]
+            if node.beat_planned != at:
+                node.beat_planned = at
+                self._beating[at].append(node)
 
     def _beats(self, at: int) -> None:
         for node in self._beating.pop(at):

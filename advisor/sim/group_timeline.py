@@ -57,6 +57,7 @@ class GroupRun:
         self.narrates = False  # polls, commits and faults go into the history too
         self.nodes: list[Node] = []
         self.by_number: dict[int, Node] = {}
+        self.has_instances = False  # some member is static
         self.history: list[Happened] = []
         self.topics = setup.topics or (setup.partitions,)
         self.partitions = sum(self.topics)
@@ -90,6 +91,7 @@ class GroupRun:
         setup = self.setup
         node = Node(name, instance, strategies or setup.strategies, self._number(), setup.cooperative)
         self.nodes.append(node)
+        self.has_instances = self.has_instances or bool(instance)
         self.by_number[node.number] = node
         if self.reads:
             node.consumer = Consumer((NOT_OWNED,) * self.partitions)
@@ -211,6 +213,11 @@ class GroupRun:
 
     def note(self, node: Node, what: str, partitions: tuple[int, ...] = ()) -> None:
         self.history.append(Happened(self.clock.now, what, node.name, partitions))
+
+    def note_all(self, what: str, told: list[tuple[Node, tuple[int, ...]]]) -> None:
+        """The same of many at one time."""
+        now, make = self.clock.now, tuple.__new__
+        self.history += [make(Happened, (now, what, node.name, owned, "")) for node, owned in told]
 
     def tell(self, node: Node, what: str, detail: str = "") -> None:
         self.say(node.name, what, detail)
