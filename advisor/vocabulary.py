@@ -77,6 +77,10 @@ COMPUTED: Mapping[str, tuple[str, str]] = {
     ),
     "members-admitted": ("a member that starts is let into its group", "a member is refused by its group"),
     "members-share-work": ("every member has its share of the partitions", "some members have little to do"),
+    "processed-in-order": (
+        "records of a partition are processed in their order",
+        "a record is processed before one that was written earlier",
+    ),
     "processed-once": ("no record is processed twice", "a record is processed twice"),
     "reads-in-time": ("a record that can be read is read soon", "a record that can be read is held back"),
     "rebalance-pause": (

@@ -1,4 +1,4 @@
-"""every-record-processed and processed-once: what a group passes over and what it does twice.
+"""every-record-processed, processed-once, processed-in-order: what a group passes over, repeats, mixes up.
 
 The rule that asks says in `params.by` which way of losing a record it is about:
 
@@ -31,6 +31,29 @@ def judge(deployment: Deployment, context: Context) -> Iterable[Judgement]:
         by = RESETS[name]
     for group in groups_of(deployment, context):
         yield from by(group, context)
+
+
+def judge_in_order(deployment: Deployment, context: Context) -> Iterable[Judgement]:
+    """Asked of pools of workers: whoever works in the poll loop keeps the order of a partition."""
+    for group in groups_of(deployment, context):
+        if group.style == "workers":
+            yield from _searched(group, context, "processed_in_order", _overtakes)
+
+
+def _overtakes(group: Asked, found: dict[str, Any]) -> Hit:
+    return Hit(
+        group.at("group.id"),
+        ("group.id",),
+        {"group": group.name},
+        (*group.shown("max.poll.records"), *group.stated("processing")),
+        numbers=_numbers(group, found, ("records at work at once", _polled(group))),
+        advice=("give all records of a key (or of a partition) to the same worker, as by a queue for each",),
+    )
+
+
+def _polled(group: Asked) -> str:
+    batch = group.setup.reading.batch
+    return f"up to {batch} of a poll (max.poll.records), and more if poll() goes on"
 
 
 def judge_once(deployment: Deployment, context: Context) -> Iterable[Judgement]:

@@ -1,4 +1,4 @@
-"""What is asked of a small group: is every record processed, is any processed twice.
+"""What is asked of a small group: is every record processed, is any processed twice or out of order.
 
 Each question explores every run of group_model.py within its bounds; a run that breaks the guarantee comes
 as plain data, with the group, its members and the committed offsets after each event.
@@ -44,6 +44,20 @@ def every_record_processed(policy: GroupPolicy, faults: Mapping[str, int]) -> An
 def processed_once(policy: GroupPolicy, faults: Mapping[str, int]) -> Answer:
     """Is a record processed again after a rebalance or a crash?"""
     return _ask(twice, policy, faults)
+
+
+def processed_in_order(policy: GroupPolicy, faults: Mapping[str, int]) -> Answer:
+    """Is a record processed before an earlier one of its partition?"""
+    return _ask(overtaken, policy, faults)
+
+
+def overtaken(state: State) -> str | None:
+    """What somebody still has to process, with a later record of the partition done."""
+    for partition, row in enumerate(state.times):
+        for offset, times in enumerate(row):
+            if not times and any(row[offset + 1 :]) and _to_come(state, partition, offset):
+                return f"p{partition}:{offset} is processed after a record that was written later"
+    return None
 
 
 def skipped(state: State, seeks: bool = False) -> str | None:

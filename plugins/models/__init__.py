@@ -12,6 +12,7 @@ _GUARANTEES: dict[str, str] = {
     "members-admitted": "advisor.answers.members:judge_admitted",
     "members-share-work": "advisor.answers.members:judge_shared",
     "only-committed-read": "advisor.answers.gates:only_committed_read",
+    "processed-in-order": "advisor.answers.consumers:judge_in_order",
     "processed-once": "advisor.answers.consumers:judge_once",
     "reads-in-time": "advisor.answers.members:judge_in_time",
     "rebalance-pause": "advisor.answers.rebalances:judge",

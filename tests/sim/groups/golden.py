@@ -8,12 +8,23 @@ from typing import Any
 
 from advisor.sim.consumer import Reading, Store
 from advisor.sim.group_model import initial
-from advisor.sim.group_questions import Answer, every_record_processed, processed_once, table, trace_of
+from advisor.sim.group_questions import (
+    Answer,
+    every_record_processed,
+    processed_in_order,
+    processed_once,
+    table,
+    trace_of,
+)
 from advisor.sim.group_states import Event, GroupPolicy
 
 HERE = Path(__file__).parent
 SCENARIOS = sorted((HERE / "scenarios").glob("*.toml"))
-GUARANTEES = {"every-record-processed": every_record_processed, "processed-once": processed_once}
+GUARANTEES = {
+    "every-record-processed": every_record_processed,
+    "processed-in-order": processed_in_order,
+    "processed-once": processed_once,
+}
 
 
 def read(path: Path) -> dict[str, Any]:
