@@ -145,15 +145,13 @@ def _size(look: Look) -> tuple[int, int, Numbers]:
 
 
 def _trace(run: Roll) -> tuple[Mapping[str, Any], ...]:
-    from ..sim.rolling import BY_BROKER
 
     steps = []
     for number, step in enumerate(run.steps, 1):
         how = ", ".join(step.kind.strategies) if step.kind.protocol == "classic" else "consumer protocol"
         cells = {"generation": str(step.generation), "strategy": step.strategy}
         for member, reads in enumerate(step.reads):
-            idle = "reads" if step.strategy == BY_BROKER else "nothing"
-            told = "-" if reads is None else " ".join(map(str, reads)) or idle
+            told = "-" if reads is None else " ".join(map(str, reads)) or "nothing"
             cells[f"m{member + 1}"] = told
         text = f"{step.what} m{step.member + 1}" + (f" ({how})" if step.what == "start" else "")
         event = {"name": step.what, "member": step.member + 1, "text": text}

@@ -4,8 +4,10 @@ The coordinator's answers are those of group.py, the plans those of the assignor
 group has settled: a deploy that breaks even then breaks. What is followed is who is let in, which strategy is
 voted, what each member reads, how often all had to join again and how many partitions were given up.
 
+A group that the broker has taken over (KIP-848) is followed in rolling_at_broker.py.
+
 Left out: time (a static member's ghost is known to hold the group up until its session ends, not for how
-long), and how a group that the broker has taken over (KIP-848) spreads its partitions while it is mixed.
+long).
 """
 
 from __future__ import annotations
@@ -18,12 +20,13 @@ from .assignors import BUILT_IN, COOPERATIVE, LATEST, Assignor, Metadata, rebala
 from .assignors import Member as Joining
 from .group import INCONSISTENT, PREPARING, RETURNED, Group
 from .group_plans import Seat, plan
+from .rolling_at_broker import AtBroker
 
 CLASSIC, CONSUMER = "classic", "consumer"
 BY_BROKER = "the broker's"
 NOT_A_CONSUMER_GROUP = "GROUP_ID_NOT_FOUND"
 UNSUPPORTED = "UNSUPPORTED_VERSION"
-_SETTLED_MAX = 8  # a cooperative group settles in two rounds
+_SETTLED_MAX = 8  # a cooperative group settles in two rounds, one of the broker's in three
 
 
 class Kind(NamedTuple):
@@ -103,10 +106,13 @@ class _Run:
         self.fewest = members
         self.rebalances = self.revoked = self.ghosts = 0
         self.next_number = members
-        if not self.by_broker:
-            for member in range(members):
+        self.broker = AtBroker(partitions, lambda number: self.numbers.index(number))
+        for member in range(members):
+            if self.by_broker:
+                self.broker.join(member, self._instance(member))
+            else:
                 self._join(member)
-            self._settle()
+        self._settle()
         self.rebalances = self.revoked = 0
 
     def stop(self, member: int) -> None:
@@ -116,7 +122,15 @@ class _Run:
         effects: tuple[str, ...] = ()
         if kind.static:
             effects = ("a static member does not say that it leaves",)
-        elif not self.by_broker:
+        if self.by_broker:
+            self.broker.leave(self.numbers[member])
+            self._settle()
+            if not kind.static and self._all_classic():
+                self.by_broker = False
+                self.group = self.broker.handed_back(self._strategies_of)
+                self._settle()
+                effects = ("the group is a classic one again",)
+        elif not kind.static:
             self.group = coordinator.remove(self.group, self.numbers[member])
             self._settle()
         self._tell("stop", member, effects)
@@ -154,7 +168,8 @@ class _Run:
 
     def _start_at_broker(self, member: int, kind: Kind) -> None:
         """A member of the consumer protocol joins, or any member joins a group that the broker runs."""
-        effects: tuple[str, ...] = ()
+        effects: list[str] = []
+        was = self.numbers[member]
         if kind.protocol == CONSUMER and not self.by_broker:
             others = any(running for other, running in enumerate(self.running) if other != member)
             if not self.brokers.consumer_protocol:
@@ -164,17 +179,53 @@ class _Run:
                 self._refuse(member, NOT_A_CONSUMER_GROUP)
                 return
             self.by_broker = True
-            effects = ("the group is the broker's from now on",)
+            self.broker.take_over(self.group)
+            effects.append("the group is the broker's from now on")
+        self.numbers[member] = self.next_number
+        self.next_number += 1
         self.running[member] = True
-        self.rebalances += 1
-        self._tell("start", member, effects)
+        if self.broker.holds(was) and not kind.static:
+            self.ghosts += 1
+            effects.append("all wait until the session of its old instance id ends")
+            self.broker.drop(was)
+        elif self.broker.holds(was):
+            self.broker.leave(was)  # a classic member left no word, and may be replaced all the same
+        if self.broker.join(self.numbers[member], self._instance(member)):
+            self.reads[member] = self.broker.heartbeat(self.numbers[member], ())
+            effects.append("gets its old partitions back, nobody else notices")
+        self._settle()
+        self._tell("start", member, tuple(effects))
+
+    def _settle_at_broker(self) -> None:
+        """Members are led to the broker's plan, each by its own heartbeats; an eager member of the classic
+        protocol gives up everything whenever it is told to join again."""
+        self.rebalances += bool(self.broker.told())
+        for _ in range(_SETTLED_MAX):
+            for number in self.broker.told():
+                member = self.numbers.index(number)
+                if self.kinds[member].protocol == CLASSIC and not self._keeps(member):
+                    self._give_up(member, self.reads[member])
+                mine = self.broker.heartbeat(number, self.reads[member])
+                if self._give_up(member, tuple(p for p in self.reads[member] if p not in mine)):
+                    mine = self.broker.heartbeat(number, self.reads[member])
+                self.reads[member] = mine
+
+    def _all_classic(self) -> bool:
+        left = [kind for kind, running in zip(self.kinds, self.running, strict=True) if running]
+        return bool(left) and all(kind.protocol == CLASSIC for kind in left)
+
+    def _strategies_of(self, number: int) -> tuple[str, ...]:
+        return self.kinds[self.numbers.index(number)].strategies
+
+    def _instance(self, member: int) -> str:
+        return f"i{member}" if self.kinds[member].static else ""
 
     def _join(self, member: int) -> str:
         kind = self.kinds[member]
         owned = self.reads[member] if self._keeps(member) else ()
         request = coordinator.Member(
             kind.strategies,
-            f"i{member}" if kind.static else "",
+            self._instance(member),
             owned=owned,
         )
         self.group, answer = coordinator.join(self.group, self.numbers[member], request)
@@ -182,6 +233,9 @@ class _Run:
 
     def _settle(self) -> None:
         """Everybody joins again until nothing changes hands any more."""
+        if self.by_broker:
+            self._settle_at_broker()
+            return
         for _ in range(_SETTLED_MAX):
             if self.group.phase != PREPARING:
                 return
@@ -241,10 +295,7 @@ class _Run:
         return bool(partitions)
 
     def _tell(self, what: str, member: int, effects: tuple[str, ...]) -> None:
-        reads = tuple(
-            None if not running else () if self.by_broker else self.reads[number]
-            for number, running in enumerate(self.running)
-        )
+        reads = tuple(self.reads[number] if running else None for number, running in enumerate(self.running))
         strategy = BY_BROKER if self.by_broker else self.group.strategy
-        generation = self.group.generation
+        generation = self.broker.group.epoch if self.by_broker else self.group.generation
         self.steps.append(RollStep(what, member, self.kinds[member], strategy, generation, reads, effects))

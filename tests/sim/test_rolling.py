@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from advisor.sim.group import INCONSISTENT
-from advisor.sim.rolling import NOT_A_CONSUMER_GROUP, UNSUPPORTED, Brokers, Kind, Roll, roll
+from advisor.sim.rolling import BY_BROKER, NOT_A_CONSUMER_GROUP, UNSUPPORTED, Brokers, Kind, Roll, roll
 
 RANGE = Kind(("range",))
 COOPERATIVE = Kind(("cooperative-sticky",))
@@ -75,3 +75,27 @@ def test_the_consumer_protocol_takes_a_running_group_over_if_the_brokers_let_it(
     # A group without members is nobody's: it can be taken over in any case.
     assert roll(RANGE, CONSUMER, 1, 2, Brokers(online_upgrade=False)).refused is None
     assert roll(CONSUMER, RANGE, 3, 6).refused is None
+
+
+def test_the_broker_plans_for_members_of_both_protocols():
+    run = roll(RANGE, CONSUMER, 3, 6)
+    first = run.steps[1]
+    assert first.effects == ("the group is the broker's from now on",)
+    for step in run.steps:
+        running = [reads for reads in step.reads if reads is not None]
+        assert sorted(partition for reads in running for partition in reads) == list(range(6))
+        assert max(map(len, running)) - min(map(len, running)) <= 1
+    # An eager member gives up everything whenever it is told to join; one that keeps gives up what moves.
+    assert run.revoked > roll(COOPERATIVE, CONSUMER, 3, 6).revoked
+
+
+def test_a_static_member_changes_its_protocol_unnoticed():
+    run = roll(RANGE._replace(static=True), CONSUMER._replace(static=True), 3, 6)
+    assert (run.rebalances, run.revoked, run.ghosts) == (0, 6, 0)
+
+
+def test_the_last_of_the_consumer_protocol_leaves_a_classic_group():
+    steps = roll(CONSUMER, RANGE, 3, 6).steps
+    assert [step.strategy for step in steps[:4]] == [BY_BROKER] * 4
+    assert steps[4].effects == ("the group is a classic one again",)
+    assert steps[5].strategy == "range"
