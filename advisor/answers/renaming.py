@@ -1,4 +1,4 @@
-"""rebalance-pause, asked about static members whose ids are names of pods (`params.by = "renamed"`).
+"""rebalance-pause, asked about static members whose ids are others after a restart (`params.by = "renamed"`).
 
 A pod of a Deployment comes back under another name, so its group.instance.id is another too: the coordinator
 takes it for a new member and waits for the old one until its session is over (KIP-345).
@@ -6,25 +6,35 @@ takes it for a new member and waits for the old one until its session is over (K
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
 from ..context import Context, Hit, Judgement
-from ..model import Edit
+from ..model import Edit, Unknown
 from ..sim.group_phases import GroupSetup, Phase
 from .group_settings import Asked, seconds
 
+# Spring Boot's RandomValuePropertySource.
+_RANDOM = re.compile(r"\$\{random\.")
 RESTART_MS = 2_000  # from the end of a pod to its successor's first join
 
 
 def judge(group: Asked, context: Context) -> Iterable[Judgement]:
     fact = next((fact for fact in group.document.facts if fact.name == "instance.names"), None)
-    if fact is None or group.look.setting("consumer", "group.instance.id") is None:
+    setting = group.look.setting("consumer", "group.instance.id")
+    if setting is None:
         return
     faults = {"roll": 1}
-    if fact.value == "stable":
+    if isinstance(setting.value, Unknown) and _RANDOM.search(setting.value.template):
+        source = f"made anew at every start ({setting.value.template})"
+    elif fact is None:
+        return
+    elif fact.value == "stable":
         yield Judgement("holds", faults=faults, bounds="pods that keep their names")
         return
+    else:
+        source = f"the name of a pod, and {fact.origin.note or 'its workload'} gives every new pod another"
     component, session, _ = group.session_keys
     if f"{component}.{session}" in group.unknown:
         return
@@ -44,7 +54,7 @@ def judge(group: Asked, context: Context) -> Iterable[Judgement]:
         ("group.instance.id",),
         {
             "group": group.name,
-            "workload": fact.origin.note or "its workload",
+            "source": source,
             "partitions": "all partitions are" if everything else "its partitions are",
             "longest": f"up to {seconds(found['longest_ms'])}",
         },
@@ -55,9 +65,9 @@ def judge(group: Asked, context: Context) -> Iterable[Judgement]:
             ("without a group.instance.id", seconds(found["dynamic_ms"])),
             ("assumed", f"two members; a pod is back after {seconds(RESTART_MS)}"),
         ),
-        also_at=(fact.origin.at,) if fact.origin.at is not None else (),
+        also_at=(fact.origin.at,) if fact is not None and fact.origin.at is not None else (),
         edits=group.edits(Edit("instance", "consumer", "group.instance.id", None)),
-        advice=("run the consumers as a StatefulSet, whose pods keep their names, or leave the id out",),
+        advice=("leave the id out, or take one that a member gets again: the name of a StatefulSet's pod",),
     )
     yield Judgement("broken", hit, tuple(found["trace"]), faults=faults)
 
@@ -79,11 +89,13 @@ def _played(setup: GroupSetup, before: str, after: str) -> tuple[int, list[dict[
     from ..sim.group_story import story
     from ..sim.group_timeline import GroupRun
 
-    run = GroupRun(setup._replace(initial_delay_ms=0), Phase(), records=False)
+    run = GroupRun(setup._replace(initial_delay_ms=0), Phase(beat=0.02), records=False)
     run.narrates = True
     nodes = [run.start("m0", instance=before), run.start("m1", instance="pod-b" if before else "", delay=100)]
     run.until(lambda: all(len(node.owned) == 2 for node in nodes), 60_000)
     run.wait(setup.heartbeat_ms)
+    # The worst moment: the session has just begun anew.
+    run.to_beat(nodes[0])
     since = run.clock.now
     run.close(nodes[0])
     nodes.append(run.start("m2", instance=after, delay=RESTART_MS))
