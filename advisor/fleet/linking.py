@@ -31,27 +31,35 @@ def linked(staged: DataFrame, present: Set[str], link: bool, partitions: DataFra
     if groups is not None:
         topics = topics.join(groups, ["cluster_key", "topic_key"], "left")
     clusters = clusters_of(rows) if "broker" in present else None
-    found = []
-    if "producer" in present:
-        producers = _side(rows.where(F.col("component") == "producer"), "producer")
-        if "topic" in present:
-            written = topics.drop("owner", "row_id", "cluster")
-            producers = producers.join(written, ["cluster_key", "topic_key"], "left")
-        found.append(producers)
-    if "topic" in present:
-        alone = topics
-        if "producer" in present:
-            keys = rows.where(F.col("component") == "producer").select(*_keys()).distinct()
-            alone = topics.join(keys, ["cluster_key", "topic_key"], "left_anti")
-        found.append(alone)
+    sides = _sides(rows, topics, present)
     if clients:
-        found.append(_lone_consumers(rows, clients, "topic" in present))
-    whole = _union(found)
-    if clusters is not None:
-        lone = clusters.drop("members").withColumn("cluster", F.col("cluster_key"))
-        whole = lone if whole is None else _with_clusters(whole, clusters)
+        alone = _lone_consumers(rows, clients, "topic" in present)
+        sides = alone if sides is None else sides.unionByName(alone, allowMissingColumns=True)
+    if clusters is None:
+        whole = sides
+    elif sides is None:
+        whole = clusters.drop("members").withColumn("cluster", F.col("cluster_key"))
+    else:
+        whole = _with_clusters(sides, clusters, rows)
     assert whole is not None
     return _named(whole)
+
+
+def _sides(rows: DataFrame, topics: DataFrame, present: Set[str]) -> DataFrame | None:
+    """Producers with their topics, producers without and topics without, in one join."""
+    from pyspark.sql import functions as F
+
+    if "producer" not in present:
+        return topics if "topic" in present else None
+    producers = _side(rows.where(F.col("component") == "producer"), "producer")
+    if "topic" not in present:
+        return producers
+    own = ("row_id", "cluster", "owner")
+    others = topics.withColumnsRenamed({name: f"topic_{name}" for name in own})
+    joined = producers.join(others, ["cluster_key", "topic_key"], "full")
+    lone = F.col("row_id").isNull()
+    kept = {name: F.when(lone, F.col(f"topic_{name}")).otherwise(F.col(name)) for name in own}
+    return joined.withColumns(kept).drop(*(f"topic_{name}" for name in own))
 
 
 def _keys() -> list[Column]:
@@ -67,7 +75,7 @@ def _counted(rows: DataFrame, partitions: DataFrame) -> DataFrame:
     """`partitions` (fp, counted) where no column says how many a topic has."""
     from pyspark.sql import functions as F
 
-    joined = rows.join(F.broadcast(partitions), "fp", "left")
+    joined = rows.join(partitions, "fp", "left")
     return joined.withColumn("partitions", F.coalesce("partitions", "counted")).drop("counted")
 
 
@@ -151,12 +159,13 @@ def clusters_of(rows: DataFrame) -> DataFrame:
     )
 
 
-def _with_clusters(whole: DataFrame, clusters: DataFrame) -> DataFrame:
+def _with_clusters(whole: DataFrame, clusters: DataFrame, rows: DataFrame) -> DataFrame:
     from pyspark.sql import functions as F
 
     narrow = F.broadcast(clusters.drop("owner", "row_id", "members"))
     joined = whole.join(narrow, "cluster_key", "left")
-    used = whole.select("cluster_key").distinct()
+    # Every client and topic is in a deployment, so that the rows say which clusters are used.
+    used = rows.where(F.col("component") != "broker").select(_keys()[0]).distinct()
     unused = clusters.join(F.broadcast(used), "cluster_key", "left_anti")
     unused = unused.drop("members").withColumn("cluster", F.col("cluster_key"))
     return joined.unionByName(unused, allowMissingColumns=True)
@@ -188,13 +197,6 @@ def _alone(rows: DataFrame, clients: list[str]) -> DataFrame:
         F.when(F.col("component") == "broker", F.sha2("fp", 256)).alias("cluster_fp"),
         F.when(F.col("component") == "broker", broker).alias("cluster_at"),
     )
-
-
-def _union(frames: list[DataFrame]) -> DataFrame | None:
-    whole = None
-    for frame in frames:
-        whole = frame if whole is None else whole.unionByName(frame, allowMissingColumns=True)
-    return whole
 
 
 def _named(whole: DataFrame) -> DataFrame:

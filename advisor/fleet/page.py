@@ -38,16 +38,33 @@ def write_page(run: Run, summary: dict[str, Any]) -> None:
     from pyspark.sql import functions as F
 
     findings = run.spark.read.parquet(run.store.place.of("unfinished/findings")).where(~F.col("suppressed"))
-    rank = F.when(F.col("severity") == "error", 0).when(F.col("severity") == "warning", 1).otherwise(2)
-    chosen = findings.select(rank.alias("rank"), *_COLUMNS)
-    if sum(summary[f"{severity}s"] for severity in _RANK) > ROWS_MAX:
-        chosen = chosen.orderBy("rank", "code", "owner", "cluster", "deployment", "file", "line").limit(
-            ROWS_MAX
-        )
+    whole, rest = _that_fit(summary["findings"])
+    rule = F.concat_ws(" ", "severity", "code")
+    chosen = findings.where(rule.isin(whole)).select(*_COLUMNS)
+    if rest is not None:
+        last, room = rest
+        order = ("owner", "cluster", "deployment", "file", "line")
+        some = findings.where(rule == last).select(*_COLUMNS)
+        chosen = chosen.unionByName(some.orderBy(*order).limit(room))
+    ranks = {"error": "0", "warning": "1"}
     rows = sorted(
-        (tuple(row) for row in chosen.toLocalIterator()), key=lambda row: tuple(str(cell) for cell in row)
+        (tuple(row) for row in chosen.collect()),
+        key=lambda row: (ranks.get(row[0], "2"), *(str(cell) for cell in row)),
     )
-    run.store.place.write("unfinished/report.html", fleet_page(summary, [row[1:] for row in rows]))
+    run.store.place.write("unfinished/report.html", fleet_page(summary, rows))
+
+
+def _that_fit(found: list[dict[str, Any]]) -> tuple[list[str], tuple[str, int] | None]:
+    """The rules, the gravest first, whose findings the page has room for; of the next one, how many."""
+    whole: list[str] = []
+    room = ROWS_MAX
+    for rule in sorted(found, key=lambda f: (_RANK.get(f["severity"], 3), f["code"])):
+        name = f"{rule['severity']} {rule['code']}"
+        if rule["count"] > room:
+            return whole, (name, room) if room else None
+        room -= rule["count"]
+        whole.append(name)
+    return whole, None
 
 
 def fleet_page(summary: dict[str, Any], findings: list[tuple[Any, ...]]) -> str:

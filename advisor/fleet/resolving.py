@@ -1,7 +1,7 @@
 """The catalog's resolution table as Spark expressions: the value in force and who gave it.
 
-For each key one `coalesce` over its sources in order, as `effective.effective` walks them. `layers` are map
-columns by component.
+For each key one `coalesce` over its sources in order, as `effective.effective` walks them. `layers` are names
+of map columns by component. Written as SQL text: a Column is a call to the JVM for every operator in it.
 """
 
 from __future__ import annotations
@@ -16,48 +16,52 @@ if TYPE_CHECKING:
     from pyspark.sql import Column
 
 # As Python's int() reads a text of digits; 30 of them times a factor fit Spark's decimals.
-_WHOLE = r"^\s*[+-]?[0-9](_?[0-9]){0,29}\s*$"
+_SPACE = "[ \t\n\x0b\f\r]*"
+_WHOLE = f"^{_SPACE}[+-]?[0-9](_?[0-9]){{0,29}}{_SPACE}$"
 
 
-def resolved(keys: Sequence[tuple[str, str]], version: str | Version, layers: Mapping[str, Column]) -> Column:
-    """An array of (component, key, value, source component, source key), one for each of `keys`; no source
-    means that the value is the release's default, no value that there is none."""
+def quoted(text: str) -> str:
+    """A text as SQL has it."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def resolved(keys: Sequence[tuple[str, str]], version: str | Version, layers: Mapping[str, str]) -> Column:
+    """An array of (component, key, value, source, source_key), one for each of `keys`; no source means that
+    the value is the release's default, no value that there is none."""
     from pyspark.sql import functions as F
 
+    return F.expr(resolved_sql(keys, version, layers))
+
+
+def resolved_sql(keys: Sequence[tuple[str, str]], version: str | Version, layers: Mapping[str, str]) -> str:
     version = resolve_version(version)
-    return F.array(*(_one(component, key, version, layers) for component, key in keys))
+    return "array(" + ", ".join(_one(component, key, version, layers) for component, key in keys) + ")"
 
 
-def _one(component: str, key: str, version: Version, layers: Mapping[str, Column]) -> Column:
-    from pyspark.sql import functions as F
-
+def _one(component: str, key: str, version: Version, layers: Mapping[str, str]) -> str:
     table = resolution(version, component, key)
-    present = [(home, name, factor) for home, name, factor in table.sources if home in layers]
-    given = [(layers[home][name], home, name, factor) for home, name, factor in present]
+    given = [
+        (f"{layers[home]}[{quoted(name)}]", quoted(home), quoted(name), factor)
+        for home, name, factor in table.sources
+        if home in layers
+    ]
+    default = "NULL" if table.default is None else quoted(shown_default(table.default))
 
-    def first(columns: Iterable[Column]) -> Column:
-        found = list(columns)
-        return F.coalesce(*found) if found else F.lit(None).cast("string")
+    def first(found: Iterable[str]) -> str:
+        return "cast(coalesce(" + ", ".join([*found, "NULL"]) + ") as string)"
 
-    default = None if table.default is None else shown_default(table.default)
-    return F.struct(
-        F.lit(component).alias("component"),
-        F.lit(key).alias("key"),
-        F.coalesce(
-            first(_scaled(value, factor) for value, _, _, factor in given), F.lit(default).cast("string")
-        ).alias("value"),
-        first(F.when(value.isNotNull(), F.lit(home)) for value, home, _, _ in given).alias("source"),
-        first(F.when(value.isNotNull(), F.lit(name)) for value, _, name, _ in given).alias("source_key"),
+    value = f"coalesce({first(_scaled(value, factor) for value, _, _, factor in given)}, {default})"
+    source = first(f"if({value} is null, NULL, {home})" for value, home, _, _ in given)
+    source_key = first(f"if({value} is null, NULL, {name})" for value, _, name, _ in given)
+    return (
+        f"named_struct('component', {quoted(component)}, 'key', {quoted(key)}, 'value', {value}, "
+        f"'source', {source}, 'source_key', {source_key})"
     )
 
 
-def _scaled(value: Column, factor: int) -> Column:
-    from pyspark.sql import functions as F
-
+def _scaled(value: str, factor: int) -> str:
     if factor == 1:
         return value
-    digits = F.regexp_replace(F.trim(value), "_", "").try_cast("decimal(30,0)")
-    scaled = F.when(digits >= 0, (digits * factor).cast("decimal(38,0)")).otherwise(
-        digits.cast("decimal(38,0)")
-    )
-    return F.when(value.rlike(_WHOLE), scaled.cast("string")).otherwise(value)
+    digits = f"try_cast(replace(trim({value}), '_', '') as decimal(30,0))"
+    scaled = f"if({digits} >= 0, cast({digits} * {factor} as decimal(38,0)), cast({digits} as decimal(38,0)))"
+    return f"if({value} rlike {quoted(_WHOLE)}, cast({scaled} as string), {value})"

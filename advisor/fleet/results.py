@@ -32,7 +32,7 @@ def write_results(run: Run, made: dict[str, Any]) -> FleetResult:
     run.progress("joining the answers back")
     behaviours = store.step("behaviours", lambda: _behaviours(made, answered))
     store.step("guarantees", lambda: _guarantees(behaviours))
-    findings = store.step("findings", lambda: made["findings"](answered, few))
+    store.step("findings", lambda: made["findings"](answered, few))
     store.step("quarantine", lambda: made["quarantine"])
     store.step("drift", lambda: drift(made["documents"], made["distinct"]))
     run.progress("summing up")
@@ -42,8 +42,7 @@ def write_results(run: Run, made: dict[str, Any]) -> FleetResult:
         {**{column: row.get(column) for column in SCHEMAS["trend"]}} for row in summary.pop("trend_rows")
     ]
     store.step("trend", lambda: run.spark.createDataFrame(trend, ddl("trend")).coalesce(1))
-    del findings
-    new = {row["mark"]: row["payload"] for row in judged.where(F.col("kind") == "verdict").toLocalIterator()}
+    new = {row["mark"]: row["payload"] for row in judged.where(F.col("kind") == "verdict").collect()}
     store.keep_verdicts(new)
     from .page import write_page
 
@@ -157,6 +156,23 @@ def table_findings(made: dict[str, Any], answered: DataFrame, few: bool) -> Data
     return whole
 
 
+def table_reach(made: dict[str, Any], answered: DataFrame) -> DataFrame:
+    """Each rule's findings by owner and cluster, from the counts of configurations and deployments."""
+    from pyspark.sql import functions as F
+
+    found = answered.select("kind", "mark", F.explode("said.findings").alias("found"))
+    found = found.where("found.suppressed is null").selectExpr(
+        "kind", "mark", "found.code", "found.name", "found.severity"
+    )
+    told = ("owner", "cluster", "code", "name", "severity", "n", "partitions")
+    own = made["documents"].withColumnsRenamed({"fp": "mark", "configs": "n"})
+    own = own.join(found.where("kind = 'document'"), "mark").select(*told)
+    asked = made["subjects"].select("behaviour", "mark")
+    joint = made["cells"].join(asked, "behaviour").join(found.where("kind = 'deployment'"), "mark")
+    whole: DataFrame = own.unionByName(joint.select(*told))
+    return whole
+
+
 def _said(message: Column) -> list[Column]:
     from pyspark.sql import functions as F
 
@@ -174,10 +190,15 @@ def _filled(message: Column, names: dict[str, Column]) -> Column:
     """Each row's own names where the judged text has marks."""
     from pyspark.sql import functions as F
 
-    filled = message
-    for slot, name in names.items():
-        filled = F.replace(
-            filled, F.lit(f"{MARK}{slot}{END}"), F.coalesce(name, F.lit(f"the {slot.rstrip('0')}"))
+    def named(text: Column, slot: str, name: Column) -> Column:
+        return F.replace(
+            text, F.lit(f"{MARK}{slot}{END}"), F.coalesce(name, F.lit(f"the {slot.rstrip('0')}"))
         )
+
+    # Most messages have the first name alone.
+    (slot, name), *others = names.items()
+    first = filled = named(message, slot, name)
+    for slot, name in others:
+        filled = named(filled, slot, name)
     filled = F.regexp_replace(filled, f"{MARK}(?:file:)?([a-z]+)([0-9]*){END}", "$1 $2")
-    return F.when(message.contains(MARK), filled).otherwise(message)
+    return F.when(first.contains(MARK), filled).otherwise(first)

@@ -12,12 +12,13 @@ from ..model import UsageError
 from ..packs import load_packs
 from ..registry import load_registry
 from ..versions import choose_version
-from .behaviours import subjects
+from .behaviours import VERSION_KEY, subjects
+from .canonical import BETWEEN, ENTRY
 from .keys import names_kept_apart, read_keys
 from .linking import clusters_of, linked
 from .options import FleetOptions
 from .owners import owners_given
-from .results import table_findings, write_results
+from .results import table_findings, table_reach, write_results
 from .session import is_local, settings_for_the_run
 from .shipping import bundle, sent
 from .sources import FORMATS, TORN, guess_format, normalised, partitions_of, read_table, torn
@@ -126,21 +127,19 @@ class Run:
 
         store, options = self.store, self.options
         self.progress("reading the rows and writing each configuration as one line")
-        store.step("staged", lambda: self._staged(kinds), **_WIDE)
-        staged = self.spark.read.parquet(store.place.of("unfinished/staged"))
+        staged = store.step("staged", lambda: self._staged(kinds), **_WIDE)
         self.progress("looking for the configurations that differ")
         distinct = store.step(
             "distinct",
             lambda: staged.where(F.col("reason").isNull()).groupBy("fp", "canon").count(),
         )
-        broken = [row["fp"] for row in distinct.where(torn()).select("fp").collect()]
+        broken, versions = self._looked_at(distinct)
         if broken:
             distinct = distinct.where(~F.col("fp").isin(broken))
             said = F.when(F.col("fp").isin(broken), F.lit(TORN))
             staged = staged.withColumn("reason", F.coalesce("reason", said))
-        counted = staged.groupBy("component", F.col("reason").isNull().alias("good")).agg(
-            F.sum("rows").alias("rows"), F.count(F.lit(1)).alias("configs")
-        )
+        documents = store.step("documents", lambda: _documents(staged))
+        counted = documents.groupBy("component", "good").agg(F.sum("rows").alias("rows"))
         counts = [row.asDict() for row in counted.collect()]
         good = {row["component"] for row in counts if row["good"]}
         if not good:
@@ -149,26 +148,16 @@ class Run:
         deployments = store.step(
             "deployments", lambda: linked(staged, good, options.link, partitions_of(distinct))
         )
-        fps = F.coalesce(F.transform("groups", lambda group: group["fp"]), F.array().cast("array<string>"))
-        combinations = store.step(
-            "combinations",
-            lambda: (
-                deployments.select(
-                    "behaviour", "producer_fp", "topic_fp", "cluster_fp", fps.alias("group_fps")
-                )
-                .groupBy("behaviour", "producer_fp", "topic_fp", "cluster_fp", "group_fps")
-                .count()
-            ),
-        )
+        cells = store.step("cells", lambda: _cells(deployments))
+        combinations = cells.groupBy("behaviour", *_FPS).agg(F.sum("n").alias("count"))
         clusters = self._clusters(staged, good)
         asked = store.step(
-            "subjects", lambda: subjects(combinations, distinct, clusters, self.read, options.kafka_version)
+            "subjects",
+            lambda: subjects(combinations, distinct, clusters, self.read, versions, options.kafka_version),
         )
         alike = asked.select("mark", "text").dropDuplicates(["mark"])
-        documents = distinct.select(
-            F.lit("document").alias("kind"), F.col("fp").alias("mark"), F.col("canon").alias("text")
-        )
-        whole = documents.unionByName(alike.select(F.lit("deployment").alias("kind"), "mark", "text"))
+        alone = distinct.selectExpr("'document' as kind", "fp as mark", "canon as text")
+        whole = alone.unionByName(alike.selectExpr("'deployment' as kind", "mark", "text"))
         self.progress("judging each behaviour once")
         judged = self.judged(whole, job)
         made: dict[str, Any] = {
@@ -184,12 +173,21 @@ class Run:
             "quarantine": staged.where(F.col("reason").isNotNull()).select(
                 "row_id", "file", "component", "rows", "reason"
             ),
-            "documents": staged.where(F.col("reason").isNull())
-            .groupBy("owner", "cluster", "component", "fp")
-            .agg(F.count(F.lit(1)).alias("configs")),
+            "documents": documents.where("good").drop("rows", "good"),
+            "cells": cells,
         }
         made["findings"] = lambda answered, few: table_findings(made, answered, few)
+        made["reach"] = lambda answered: table_reach(made, answered)
         return made
+
+    def _looked_at(self, distinct: DataFrame) -> tuple[list[str], set[str]]:
+        """The configurations whose text is torn, and the versions that brokers have."""
+        from pyspark.sql import functions as F
+
+        said = F.regexp_extract("canon", f"(?:^|{ENTRY}){VERSION_KEY}{BETWEEN}([^{ENTRY}]*)", 1)
+        whole = distinct.select("fp", torn().alias("torn"), said.alias("version"))
+        found = whole.where("torn or version != ''").collect()
+        return [row["fp"] for row in found if row["torn"]], {row["version"] for row in found} - {""}
 
     def _clusters(self, staged: DataFrame, good: set[str]) -> DataFrame | None:
         from pyspark.sql import functions as F
@@ -222,6 +220,33 @@ class Run:
             whole = rows if whole is None else whole.unionByName(rows)
         assert whole is not None
         return whole if self.options.partitions is None else whole.repartition(self.options.partitions)
+
+
+def _documents(staged: DataFrame) -> DataFrame:
+    """How often each configuration is where: what is counted is counted in these few rows."""
+    from pyspark.sql import functions as F
+
+    good = F.col("reason").isNull().alias("good")
+    return staged.groupBy("owner", "cluster", "component", "fp", good).agg(
+        F.count(F.lit(1)).alias("configs"),
+        F.sum("rows").alias("rows"),
+        F.sum(F.col("partitions").cast("bigint")).alias("partitions"),
+    )
+
+
+def _cells(deployments: DataFrame) -> DataFrame:
+    """The same of deployments."""
+    from pyspark.sql import functions as F
+
+    fps = F.coalesce(F.transform("groups", lambda group: group["fp"]), F.array().cast("array<string>"))
+    return (
+        deployments.withColumn("group_fps", fps)
+        .groupBy("owner", "cluster", "behaviour", *_FPS)
+        .agg(F.count(F.lit(1)).alias("n"), F.sum(F.col("partitions").cast("bigint")).alias("partitions"))
+    )
+
+
+_FPS = ("producer_fp", "topic_fp", "cluster_fp", "group_fps")
 
 
 def _owners(given: str | None) -> str | None:

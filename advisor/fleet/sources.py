@@ -9,7 +9,7 @@ brokers, partitions, replication_factor. `columns` renames. A row that cannot be
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from ..reading import SECRET_PATTERNS, is_secret_key
 from .canonical import ABSENT, BETWEEN, ENTRY, HIDDEN, NAMED
 from .keys import NAMES, SHAPES
 from .options import FleetOptions
+from .resolving import quoted
 from .session import spark_words
 
 if TYPE_CHECKING:
@@ -170,9 +171,7 @@ def normalised(raw: DataFrame, options: FleetOptions, kept_apart: list[str]) -> 
         lines.cast("map<string,int>").alias("lines"),
         partitions.try_cast("int").alias("partitions"),
         F.col("rows"),
-        _canon(F.col("entries"), _about(frame.columns, component, text, F.size("entries")), kept_apart).alias(
-            "canon"
-        ),
+        _canon(_about(frame.columns, component, text, F.size("entries")), kept_apart).alias("canon"),
         _reason(component, text("component"), F.col("entries"), F.col("corrupt")).alias("reason"),
     )
     return shaped.withColumn("fp", F.sha2("canon", 256))
@@ -262,26 +261,38 @@ def _about(columns: list[str], component: Column, text: Any, keys: Column) -> Co
     return F.concat(F.concat_ws(ENTRY, *parts), F.lit(ENTRY + ENTRY))
 
 
-def _canon(entries: Column, about: Column, kept_apart: list[str]) -> Column:
+def _canon(about: Column, kept_apart: list[str]) -> Column:
+    """The text of a row, of its column `entries`."""
     from pyspark.sql import functions as F
 
-    def one(entry: Column) -> Column:
-        key, value = entry["key"], entry["value"]
-        chosen = F.when(key.isin(plain_keys()), value)
-        for kind, shape in SHAPES.items():
-            named = [name for name in kept_apart if NAMES[name] == kind]
-            if named:
-                chosen = chosen.when(key.isin(named) & value.rlike(f"^(?:{shape})$"), F.lit(NAMED))
-        secret_key, not_secret, secret_value = SECRET_PATTERNS
-        # What the pattern needs, looked for first: a million rows have forty values each.
-        telling = value.contains("@") | F.lower(value).contains("password")
-        told = telling & value.rlike(f"(?i){secret_value}")
-        chosen = chosen.when(key.isin(text_keys()), F.when(told, F.lit(HIDDEN)).otherwise(value))
-        hidden = key.isin(secret_keys()) | (key.rlike(f"(?i){secret_key}") & ~key.rlike(f"(?i){not_secret}"))
-        chosen = chosen.when((hidden & (value != "")) | told, F.lit(HIDDEN)).otherwise(value)
-        return F.concat(key, F.lit(BETWEEN), F.coalesce(chosen, F.lit(ABSENT)))
+    entries = f"transform(entries, one -> concat(one.key, {quoted(BETWEEN)}, {_masked(kept_apart)}))"
+    return F.concat(about, F.expr(f"array_join(sort_array({entries}), {quoted(ENTRY)})"))
 
-    return F.concat(about, F.array_join(F.sort_array(F.transform(entries, one)), ENTRY))
+
+def _masked(kept_apart: list[str]) -> str:
+    """The value of an entry `one`, as SQL; what most entries are is asked first."""
+
+    def among(names: Iterable[str]) -> str:
+        return f"one.key in ({', '.join(map(quoted, sorted(names)))})"
+
+    secret_key, not_secret, secret_value = (quoted(f"(?i){shape}") for shape in SECRET_PATTERNS)
+    # What the pattern needs, looked for first: a million rows have forty values each.
+    telling = "(contains(one.value, '@') or contains(lower(one.value), 'password'))"
+    told = f"({telling} and one.value rlike {secret_value})"
+    hidden = f"({among(secret_keys())} or (one.key rlike {secret_key} and not one.key rlike {not_secret}))"
+    named = []
+    for kind, shape in SHAPES.items():
+        names = [name for name in kept_apart if NAMES[name] == kind]
+        if names:
+            named.append(f"when {among(names)} and one.value rlike {quoted(f'^(?:{shape})$')} then {_NAMED}")
+    return (
+        f"coalesce(case when {among(plain_keys())} then one.value {' '.join(named)} "
+        f"when {among(text_keys())} then if({told}, {_HIDDEN}, one.value) "
+        f"when ({hidden} and one.value != '') or {told} then {_HIDDEN} else one.value end, {quoted(ABSENT)})"
+    )
+
+
+_NAMED, _HIDDEN = quoted(NAMED), quoted(HIDDEN)
 
 
 def _reason(component: Column, given: Column, entries: Column, corrupt: Column) -> Column:

@@ -40,9 +40,12 @@ class Store:
     def step(self, name: str, make: Callable[[], DataFrame], **options: Any) -> DataFrame:
         """The table of a step, made unless a try before this one finished it."""
         path = f"{UNFINISHED}/{name}"
-        if not self.place.exists(f"{path}/_SUCCESS"):
-            make().write.mode("overwrite").options(**options).parquet(self.place.of(path))
-        return self.spark.read.parquet(self.place.of(path))
+        if self.place.exists(f"{path}/_SUCCESS"):
+            return self.spark.read.parquet(self.place.of(path))
+        made = make()
+        made.write.mode("overwrite").options(**options).parquet(self.place.of(path))
+        # Told what was written, Spark need not open the files to see.
+        return self.spark.read.schema(made.schema).parquet(self.place.of(path))
 
     def finish(self, name: str, tables: tuple[str, ...]) -> str:
         """The tables become the run `name` and the current one, in one rename each."""

@@ -12,7 +12,7 @@ from .verdict_table import SIMULATOR
 from .worker import END, MARK
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
     from .run import Run
 
@@ -30,8 +30,10 @@ def summarise(run: Run, made: dict[str, Any], answered: DataFrame, name: str) ->
     counts = made["counts"]
     rows_in = sum(row["rows"] for row in counts)
     quarantined = sum(row["rows"] for row in counts if not row["good"])
-    found = _found(findings)
-    total = {severity: sum(f["count"] for f in found if f["severity"] == severity) for severity in _RANK}
+    reach = _reach(made["reach"](answered))
+    total = {severity: sum(r["n"] for r in reach["code"] if r["severity"] == severity) for severity in _RANK}
+    found = _found(findings, reach["code"])
+    judged = behaviours.agg(F.sum("deployments"), F.countDistinct("judged")).collect()[0]
     summary: dict[str, Any] = {
         "tool": {"name": "kafka-advisor", "version": __version__, "simulator": SIMULATOR},
         "at": run.options.now,
@@ -40,19 +42,16 @@ def summarise(run: Run, made: dict[str, Any], answered: DataFrame, name: str) ->
         # Files by their names that no format recognises: not ours, and no row.
         "ignored": made.get("ignored", 0),
         "quarantine": _reasons(made["quarantine"]),
-        "deployments": behaviours.agg(F.sum("deployments")).collect()[0][0] or 0,
-        "behaviours": behaviours.select("judged").distinct().count(),
+        "deployments": judged[0] or 0,
+        "behaviours": judged[1],
         "errors": total["error"],
         "warnings": total["warning"],
         "notes": total["note"],
         "findings": found,
         "examples": _examples(answered, {f["code"] for f in found}),
-        "tolerance": {
-            scope: _tolerance(made["deployments"], behaviours, column)
-            for scope, column in (("team", "owner"), ("cluster", "cluster"))
-        },
-        "teams": _by(findings, "owner"),
-        "clusters": _by(findings, "cluster"),
+        "tolerance": _tolerance(made["cells"], behaviours),
+        "teams": _by(reach["owner"]),
+        "clusters": _by(reach["cluster"]),
         "drift": _drift(spark.read.parquet(store.place.of("unfinished/drift"))),
     }
     earlier = [_point(point) for point in store.summaries()]
@@ -66,38 +65,72 @@ def _point(summary: dict[str, Any]) -> dict[str, Any]:
     return {**{name: summary.get(name) for name in kept}, "quarantined": summary["rows"]["quarantined"]}
 
 
-def _found(findings: DataFrame) -> list[dict[str, Any]]:
+def _reach(reach: DataFrame) -> dict[str, list[dict[str, Any]]]:
+    """How many findings each rule, each owner and each cluster has, counted in one look."""
+    from pyspark.sql import functions as F
+
+    counted = F.sum("n").alias("n"), F.coalesce(F.sum("partitions"), F.lit(0)).alias("partitions")
+    severity = F.col("severity")
+    scopes = (
+        ("code", [severity, F.col("code").alias("id"), F.col("name")]),
+        ("owner", [severity, F.lit(None).cast("string").alias("id"), _or_none("owner")]),
+        ("cluster", [severity, F.lit(None).cast("string").alias("id"), _or_none("cluster")]),
+    )
+    whole = None
+    # Summed up first, so that the three looks are at few rows.
+    few = reach.groupBy("owner", "cluster", "code", "name", "severity").agg(*counted)
+    for scope, columns in scopes:
+        one = few.groupBy(F.lit(scope).alias("scope"), *columns).agg(*counted)
+        whole = one if whole is None else whole.unionByName(one)
+    assert whole is not None
+    found: dict[str, list[dict[str, Any]]] = {scope: [] for scope, _ in scopes}
+    for row in whole.collect():
+        found[row["scope"]].append(row.asDict())
+    return found
+
+
+def _or_none(column: str) -> Column:
+    from pyspark.sql import functions as F
+
+    return F.coalesce(column, F.lit("(none)")).alias("name")
+
+
+def _found(findings: DataFrame, counted: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Each rule with how far it reaches; beyond some rows the distinct counts are estimates within 2%."""
     from pyspark.sql import functions as F
 
-    groups = findings.groupBy("code", "name", "severity")
-    total = findings.count()
-    exact = total <= _EXACT_MAX
+    exact = sum(row["n"] for row in counted) <= _EXACT_MAX
 
-    def distinct(name: str, *columns: str) -> Any:
+    def distinct(name: str, *columns: str) -> Column:
         value = F.concat_ws("/", *columns) if len(columns) > 1 else F.col(columns[0])
         value = F.when(F.col(columns[-1]).isNotNull(), value)
-        return (F.countDistinct(value) if exact else F.approx_count_distinct(value, 0.02)).alias(name)
+        if exact:
+            return F.countDistinct(value).alias(name)
+        # A sketch, unlike approx_count_distinct, has Spark keep the groups in a table instead of sorting.
+        return F.coalesce(F.hll_sketch_estimate(F.hll_sketch_agg(value, 12)), F.lit(0)).alias(name)
 
-    rows = groups.agg(
-        F.count(F.lit(1)).alias("count"),
+    asked = findings.groupBy("code", "severity").agg(
         distinct("topics", "cluster", "topic"),
         distinct("clients", "client"),
         distinct("teams", "owner"),
-        F.coalesce(F.sum("partitions"), F.lit(0)).alias("partitions"),
         F.min(F.struct("message", "deployment", "file", "line")).alias("example"),
-    ).collect()
-    made = [
-        {
-            **{
-                k: row[k]
-                for k in ("code", "name", "severity", "count", "topics", "clients", "teams", "partitions")
-            },
-            "example": row["example"].asDict(),
-            "exact": exact,
-        }
-        for row in rows
-    ]
+    )
+    reached = {(row["code"], row["severity"]): row for row in asked.collect()}
+    made = []
+    for rule in counted:
+        row = reached[rule["id"], rule["severity"]]
+        made.append(
+            {
+                "code": rule["id"],
+                "name": rule["name"],
+                "severity": rule["severity"],
+                "count": rule["n"],
+                **{name: row[name] for name in ("topics", "clients", "teams")},
+                "partitions": rule["partitions"],
+                "example": row["example"].asDict(),
+                "exact": exact,
+            }
+        )
     return sorted(made, key=lambda f: (_RANK.get(f["severity"], 3), -f["count"], f["code"]))
 
 
@@ -138,33 +171,36 @@ def plain(text: str) -> str:
     return re.sub(f"(?:dev/)?{MARK}(?:file:)?([a-z]+)([0-9]*){END}", r"\1\2", text)
 
 
-def _tolerance(deployments: DataFrame, behaviours: DataFrame, column: str) -> list[dict[str, Any]]:
+def _tolerance(cells: DataFrame, behaviours: DataFrame) -> dict[str, list[dict[str, Any]]]:
     from pyspark.sql import functions as F
 
-    counted = deployments.groupBy(column, "behaviour").agg(F.count(F.lit(1)).alias("n"))
-    rows = (
-        counted.join(behaviours.select("behaviour", "survives_lost", "writes_with_away"), "behaviour")
-        .groupBy(F.coalesce(column, F.lit("(none)")).alias("name"), "survives_lost", "writes_with_away")
-        .agg(F.sum("n").alias("deployments"))
-    )
-    found = [row.asDict() for row in rows.collect()]
-    return sorted(found, key=lambda r: (r["name"], str(r["survives_lost"]), str(r["writes_with_away"])))[
-        :5000
-    ]
+    known = behaviours.select("behaviour", "survives_lost", "writes_with_away")
+    few = cells.groupBy("owner", "cluster", "behaviour").agg(F.sum("n").alias("n")).join(known, "behaviour")
+    whole = None
+    for scope, column in (("team", "owner"), ("cluster", "cluster")):
+        one = few.groupBy(
+            F.lit(scope).alias("scope"), _or_none(column), "survives_lost", "writes_with_away"
+        ).agg(F.sum("n").alias("deployments"))
+        whole = one if whole is None else whole.unionByName(one)
+    assert whole is not None
+    found: dict[str, list[dict[str, Any]]] = {"team": [], "cluster": []}
+    for row in whole.collect():
+        told = row.asDict()
+        found[told.pop("scope")].append(told)
+    return {
+        scope: sorted(rows, key=lambda r: (r["name"], str(r["survives_lost"]), str(r["writes_with_away"])))[
+            :5000
+        ]
+        for scope, rows in found.items()
+    }
 
 
-def _by(findings: DataFrame, column: str) -> list[dict[str, Any]]:
-    from pyspark.sql import functions as F
-
-    rows = (
-        findings.groupBy(F.coalesce(column, F.lit("(none)")).alias("name"))
-        .pivot("severity", list(_RANK))
-        .count()
-    )
-    found: list[dict[str, Any]] = [
-        {k: row[k] or (0 if k != "name" else "") for k in ("name", *_RANK)} for row in rows.collect()
-    ]
-    return sorted(found, key=lambda r: (-r["error"], -r["warning"], -r["note"], r["name"]))[:5000]
+def _by(counted: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    for row in counted:
+        one = found.setdefault(row["name"], {"name": row["name"], **dict.fromkeys(_RANK, 0)})
+        one[row["severity"]] = row["n"]
+    return sorted(found.values(), key=lambda r: (-r["error"], -r["warning"], -r["note"], r["name"]))[:5000]
 
 
 def _drift(drift: DataFrame) -> list[dict[str, Any]]:

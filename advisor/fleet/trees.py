@@ -57,6 +57,7 @@ def audit_trees(run: Run, job: str) -> dict[str, Any]:
         "ignored": found.where(F.col("kind") == "ignored").count(),
         "distinct": documents.select("fp", "canon").distinct(),
         "deployments": deployments,
+        "cells": deployments.groupBy("owner", "cluster", "behaviour").agg(F.count(F.lit(1)).alias("n")),
         "combinations": marks,
         "subjects": marks.select("behaviour", F.col("behaviour").alias("mark")),
         "judged": judged,
@@ -72,6 +73,11 @@ def audit_trees(run: Run, job: str) -> dict[str, Any]:
             F.count(F.lit(1)).alias("configs")
         ),
         "findings": lambda answered, few: rows("finding", SCHEMAS["findings"]),
+        "reach": lambda answered: (
+            rows("finding", SCHEMAS["findings"])
+            .where("not suppressed")
+            .selectExpr("owner", "cluster", "code", "name", "severity", "1L as n", "partitions")
+        ),
     }
 
 

@@ -153,9 +153,10 @@ def rows(
     while made < configs - broken:
         cluster, team = clusters[number % 5], f"team-{number % 40:02}"
         topic, service = f"topic-{number}", f"service-{number}"
-        kinds = ["topic", "producer"] + (["consumer"] if number % 8 == 0 else [])
-        # Services of one template go with topics of one template, as in a real fleet.
+        # Services of one template go with topics of one template, and are read or not, as in a real fleet:
+        # so `different` is how many deployments differ.
         pick = chance.randrange(different)
+        kinds = ["topic", "producer"] + (["consumer"] if pick % 8 == 0 else [])
         wrong_producer = bool(choices["producer"][pick % len(choices["producer"])][1])
         for kind in kinds[: configs - broken - made]:
             config, codes = choices[kind][pick % len(choices[kind])]

@@ -3,7 +3,8 @@ against a row-at-a-time Python function that runs the same rules.
 
 CPU of the driver, the JVM and the Python workers together, everything warm, taken in turns in one session.
 The audit is run from nothing each time: no verdict and no step of an earlier run is used. `FLEET_ROWS` sets
-another size, `FLEET_ROUNDS` another number of rounds.
+another size, `FLEET_ROUNDS` another number of rounds, `FLEET_UDF_SHARE` what part of the rows the function is
+given; `FLEET_GROWTH=0` leaves out the run at four times the size.
 """
 
 from __future__ import annotations
@@ -18,52 +19,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from ._family import Family
 from .measure import ROOT
 
 ROWS = int(os.environ.get("FLEET_ROWS", "1000000"))
 ROUNDS = int(os.environ.get("FLEET_ROUNDS", "5"))
+UDF_SHARE = int(os.environ.get("FLEET_UDF_SHARE", "20"))
+GROWTH = os.environ.get("FLEET_GROWTH", "1") == "1"
 KEYS, BEHAVIOURS = 40, 500
 GOAL = 1.3
-_TICK = os.sysconf("SC_CLK_TCK")
-
-
-def family_cpu(root: int) -> float:
-    """CPU seconds of a process and all below it, those that ended and were waited for included."""
-    children: dict[int, list[int]] = {}
-    times: dict[int, float] = {}
-    for entry in os.scandir("/proc"):
-        if entry.name.isdigit():
-            try:
-                fields = Path(entry.path, "stat").read_text().rpartition(")")[2].split()
-            except OSError:
-                continue
-            children.setdefault(int(fields[1]), []).append(int(entry.name))
-            times[int(entry.name)] = sum(map(int, fields[11:15])) / _TICK
-    waiting, total = [root], 0.0
-    while waiting:
-        one = waiting.pop()
-        total += times.get(one, 0.0)
-        waiting += children.get(one, [])
-    return total
-
-
-def cpu(work: Callable[[], object]) -> float:
-    before = family_cpu(os.getpid())
-    work()
-    return family_cpu(os.getpid()) - before
-
-
-def peak_megabytes() -> int:
-    """The largest resident size that the JVM ever had."""
-    most = 0
-    for entry in os.scandir("/proc"):
-        try:
-            text = Path(entry.path, "status").read_text() if entry.name.isdigit() else ""
-        except OSError:
-            continue
-        if f"PPid:\t{os.getpid()}\n" in text and "\njava" in "\n" + text.partition("Name:\t")[2]:
-            most = max(most, int(text.partition("VmHWM:")[2].split()[0]) // 1024)
-    return most
 
 
 def made(folder: Path, rows: int) -> str:
@@ -113,9 +77,11 @@ def row_at_a_time(spark: Any, source: str, rows: int) -> None:
 def run() -> dict[str, Any]:
     from advisor.fleet.session import open_session
 
+    family = Family()
     with tempfile.TemporaryDirectory(prefix="kafka-advisor-bench-") as name:
         folder = Path(name)
         source, quarter = made(folder, ROWS), made(folder, ROWS // 4)
+        four = made(folder, ROWS * 4) if GROWTH else None
         spark = open_session("local[2]", None, {})
         try:
             works: dict[str, Callable[[], object]] = {
@@ -128,12 +94,15 @@ def run() -> dict[str, Any]:
                 work()
             for _ in range(ROUNDS):
                 for name, work in works.items():
-                    taken[name].append(cpu(work))
-            part = ROWS // 20
-            udf = cpu(lambda: row_at_a_time(spark, source, part)) * 20
-            small = cpu(lambda: audit(spark, quarter, folder / "out"))
+                    taken[name].append(family.cpu_of(work))
             summary = audit(spark, source, folder / "out")
-            peak = peak_megabytes()
+            peak = family.peak_megabytes
+            sizes = {ROWS // 4: family.cpu_of(lambda: audit(spark, quarter, folder / "out"))}
+            sizes[ROWS] = statistics.median(taken["audit"])
+            if four is not None:
+                sizes[ROWS * 4] = family.cpu_of(lambda: audit(spark, four, folder / "out"))
+            part = ROWS // UDF_SHARE
+            udf = family.cpu_of(lambda: row_at_a_time(spark, source, part)) * UDF_SHARE
         finally:
             spark.stop()
     medians = {name: statistics.median(times) for name, times in taken.items()}
@@ -143,13 +112,13 @@ def run() -> dict[str, Any]:
         "goal": f"whole audit at most {GOAL}x a bare groupBy of the same parquet",
         "others": {
             "without the link join (goal: at most 1.3)": round(medians["audit_no_link"] / medians["bare"], 2),
-            "row-at-a-time Python function / audit (goal: at least 10; from 1/20 of the rows)": round(
+            f"row-at-a-time Python function / audit (goal: at least 10; of 1/{UDF_SHARE} of the rows)": round(
                 udf / medians["audit"], 1
             ),
-            "cost of a row at full size / at a quarter (goal: at most 1)": round(
-                medians["audit"] / small / 4, 2
-            ),
-            "peak resident MB of the JVM": peak,
+            "peak resident MB of driver, JVM and workers": peak,
+            "CPU milliseconds of a row, by number of rows (goal: falls or stays)": {
+                str(rows): round(1000 * seconds / rows, 4) for rows, seconds in sizes.items()
+            },
         },
         "raw": {
             "rows": ROWS,

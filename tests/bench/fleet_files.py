@@ -14,7 +14,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from .fleet import ROOT, cpu, family_cpu
+from ._family import Family
+from .measure import ROOT
 
 SERVICES = 300
 FILES = int(os.environ.get("FLEET_FILES", "5000"))
@@ -31,9 +32,10 @@ def run() -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="kafka-advisor-bench-") as name:
         folder = Path(name)
         generate.write_files(folder / "repos", min(SERVICES, FILES), FILES)
-        start = family_cpu(os.getpid())
+        family = Family()
+        start = family.cpu()
         spark = open_session("local[2]", None, {})
-        started = family_cpu(os.getpid()) - start
+        started = family.cpu() - start
 
         def fleet(number: int) -> None:
             audit_fleet(spark, str(folder / "repos"), str(folder / f"out{number}"))
@@ -51,8 +53,8 @@ def run() -> dict[str, Any]:
             fleet(-1)
             taken: dict[str, list[float]] = {"fleet": [], "audit": []}
             for number in range(ROUNDS):
-                taken["fleet"].append(cpu(lambda number=number: fleet(number)))  # type: ignore[misc]
-                taken["audit"].append(cpu(lambda number=number: audit(number)))  # type: ignore[misc]
+                taken["fleet"].append(family.cpu_of(lambda number=number: fleet(number)))  # type: ignore[misc]
+                taken["audit"].append(family.cpu_of(lambda number=number: audit(number)))  # type: ignore[misc]
         finally:
             spark.stop()
     rates = {name: FILES / statistics.median(times) for name, times in taken.items()}

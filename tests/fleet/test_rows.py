@@ -21,7 +21,7 @@ CONFIGS = 10_000
 
 def test_spark_resolves_as_the_audit_does(spark):
     """Topic and broker keys with their synonyms, units and defaults, on random configurations."""
-    from pyspark.sql import functions as F
+    from pyspark.sql.functions import col
 
     chance = random.Random(5)
     versions = ("2.8", "3.9", "4.1")
@@ -58,8 +58,8 @@ def test_spark_resolves_as_the_audit_does(spark):
     )
     answers = {}
     for version in versions:
-        layers = {"topic": F.col("topic"), "broker": F.col("broker")}
-        found = frame.where(F.col("version") == version).select(
+        layers = {"topic": "topic", "broker": "broker"}
+        found = frame.where(col("version") == version).select(
             "number", resolved(asked[version], version, layers)
         )
         answers |= {row[0]: row[1] for row in found.collect()}
