@@ -134,6 +134,32 @@ def test_laws_of_every_run(data: st.DataObject) -> None:
         _one_owner_each(state)
 
 
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_laws_of_a_store(data: st.DataObject) -> None:
+    """Whatever happens, a store that fences holds every record once and never goes back; no offset of it is
+    beyond the log; and a standalone consumer is never out of its group, for it has none."""
+    protocol, cooperative = data.draw(st.sampled_from(PROTOCOLS))
+    commits = data.draw(st.sampled_from([AFTER, BEFORE, WITH_OUTPUT]))
+    store = Store(*(data.draw(st.booleans()) for _ in range(3)))
+    assigned = data.draw(st.sampled_from([(), (0, 1), (1,)]))
+    reset = data.draw(st.sampled_from(["latest", "earliest", "none"]))
+    reading = Reading(2, commits, late_commit=protocol == "consumer", store=store)
+    policy = GroupPolicy(protocol, cooperative, reading, assigned=assigned, reset=reset)
+    state = initial(policy, BUDGET)
+    for _ in range(data.draw(st.integers(1, 25))):
+        events = tuple(enabled(policy, state))
+        if not events:
+            break
+        before = state
+        state, _ = step(policy, state, data.draw(st.sampled_from(events)))
+        assert all(0 <= offset <= end for offset, end in zip(state.stored, (2, 1), strict=True))
+        if store.fences and commits == WITH_OUTPUT:
+            assert twice(state) is None
+            assert all(new >= old for new, old in zip(state.stored, before.stored, strict=True))
+        assert not any(one is not None and one.alone and one.out for one in state.processes)
+
+
 def _one_owner_each(state: State) -> None:
     members = [m for m in state.group.roster if m is not None]
     assigned = [partition for member in members for partition in member.assigned]
