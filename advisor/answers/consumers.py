@@ -201,7 +201,10 @@ def _cause(group: Asked) -> tuple[str, tuple[Edit, ...], str]:
             f"does not seek to the offsets it stores, so that auto.offset.reset={reset} decides"
             if not reading.store.auto_commit
             else "does not seek to the offsets it stores and goes on where auto-commit left",
-            group.edits(Edit("reset", "consumer", "auto.offset.reset", "earliest")),
+            (
+                *group.edits(Edit("reset", "consumer", "auto.offset.reset", "earliest")),
+                *(_no_auto_commit(group) if reading.store.auto_commit else ()),
+            ),
             "in onPartitionsAssigned() seek() every partition to its stored offset; then state "
             "[workload] offset_seek = true",
         )
