@@ -282,20 +282,7 @@ def _memory(deployment: Deployment, look: Look, context: Context) -> Iterator[Ju
         return
     if case.timed.setup.partition.replicas == 1:
         return
-    case = case._replace(timed=_with_messages(case, load))
     yield from _filled(case, load)
-
-
-def _with_messages(case: Case, load: outage.Load) -> Timed:
-    """librdkafka counts records besides bytes."""
-    number, _ = case.look.number("producer", "queue.buffering.max.messages")
-    document = case.look.deployment.producer
-    if document is None or document.client != "librdkafka":
-        return case.timed
-    number = 100_000 if number is None else number
-    client = case.timed.setup.client
-    least = min(client.buffer_memory, number * load.size) if number > 0 else client.buffer_memory
-    return case.timed._replace(setup=case.timed.setup._replace(client=client._replace(buffer_memory=least)))
 
 
 def _filled(case: Case, load: outage.Load) -> Iterator[Judgement]:
@@ -406,12 +393,20 @@ def _stated(case: Case, *names: str) -> list[tuple[str, Setting]]:
     return [("workload", stated(name, value)) for name, value in found if value is not None]
 
 
+_LIBRDKAFKA = (
+    "librdkafka from 2.3 on, with socket.max.fails=1, enable.gapless.guarantee=false and one partition a "
+    "connection; of a new leader it hears as soon as a Java client does"
+)
+
+
 def _assumptions(case: Case, load: Sequence[str]) -> Iterator[tuple[str, str]]:
     said = list(load)
     on_error = case.look.workload("on_send_error")
     said.append(
         _ON_ERROR.get(str(on_error), "whoever ignores a failed send loses it ([workload] on_send_error)")
     )
+    if case.timed.setup.client.batches_late:
+        said.append(_LIBRDKAFKA)
     unseen = [one for one in case.timed.assumed if one.startswith(("replica", "broker.", "zookeeper."))]
     if unseen:
         said.append(f"not in sight, so assumed: {', '.join(unseen)}")

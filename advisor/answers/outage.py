@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 from ..model import Deployment
 from ..sim.quorum import until_fenced
 from ..sim.timeline import Setup, Step
-from ..sim.timeline_client import ClientPolicy
 from ..sim.timeline_measure import Measured, measure
+from ..sim.timeline_policy import ClientPolicy
 from ..sim.timeline_record import record
 from ..sim.timeline_replicas import ClusterPolicy
 from ..sim.timeline_table import BOOT, FENCE_LATE, GRID, MILLISECOND, SECOND, SHRINK_RATIO, STOP
@@ -211,6 +211,8 @@ def scaled(client: ClientPolicy, load: Load, pace: float) -> tuple[ClientPolicy,
     """The client at the pace that is played, and by what counts are to be multiplied: as many batches fill in
     a second, and memory is full after as many seconds, as at the stated rate."""
     factor = max(1.0, load.rate / pace)
+    if client.batches_late:
+        return _scaled_late(client, load, factor), factor
     if factor == 1.0 and load.sized:
         return client, factor
     contents = contents_size(-1, load.size)
@@ -291,6 +293,24 @@ def is_written_to(deployment: Deployment) -> bool:
 # -- memory ------------------------------------------------------------------------------------------------
 
 
+def _scaled_late(client: ClientPolicy, load: Load, factor: float) -> ClientPolicy:
+    """The same of librdkafka, which counts the records that wait and their bytes."""
+    each = BATCH_OVERHEAD + MAX_RECORD_OVERHEAD + contents_size(-1, load.size)
+    records = int(_room(client, load) / factor) if load.sized else None
+    return client._replace(
+        batch_size=max(1, int(client.batch_size / factor)),
+        buffer_memory=1 << 40,
+        max_request_size=max(client.max_request_size, each),
+        records_max=None if records is None else max(1, records),
+    )
+
+
+def _room(client: ClientPolicy, load: Load) -> int:
+    """How many records of librdkafka's may wait."""
+    by_bytes = client.buffer_memory // load.size
+    return by_bytes if client.records_max is None else min(by_bytes, client.records_max)
+
+
 def _batch(client: ClientPolicy, size: int) -> tuple[int, int]:
     """The memory of a batch, and how many records of this size it takes."""
     contents = contents_size(-1, size)
@@ -300,12 +320,16 @@ def _batch(client: ClientPolicy, size: int) -> tuple[int, int]:
 
 def lasts(client: ClientPolicy, load: Load) -> int:
     """Milliseconds until the buffer is full when nothing leaves it."""
+    if client.batches_late:
+        return int(_room(client, load) / load.rate * 1000)
     memory, records = _batch(client, load.size)
     return int(client.buffer_memory // memory * records / load.rate * 1000)
 
 
 def memory_for(client: ClientPolicy, load: Load, ms: int) -> int:
     """What the buffer needs to take in all that is sent in that time, with a little to spare."""
+    if client.batches_late:
+        return int(load.rate * ms / 1000 * load.size * 1.1)
     memory, records = _batch(client, load.size)
     return int(load.rate * ms / 1000 / records * memory * 1.1) + memory
 

@@ -38,7 +38,7 @@ def judge(deployment: Deployment, context: Context) -> Iterator[Judgement]:
     open_keys = tuple(key for key in on_clock.unknown if key in (_LAG, _REQUEST, "enable.idempotence"))
     if client.acks != "all" or on_clock.setup.partition.replicas == 1 or open_keys:
         return
-    if client.idempotence or client.retries == 0 or client.request_timeout >= lag:
+    if client.idempotence or client.retries == 0 or client.answer_wait >= lag:
         yield Judgement("holds", bounds="one stalled follower")
         return
     yield from _stalled(look, on_clock, context)
@@ -82,7 +82,7 @@ def _stalled(look: Look, on_clock: Timed, context: Context) -> Iterator[Judgemen
         settings=(("producer", request), ("broker", lag)),
         numbers=(
             ("an answer may wait", f"{lag_ms / 1000:g} to {1.5 * lag_ms / 1000:g} s for a stalled follower"),
-            ("given up after", f"{setup.client.request_timeout / 1_000_000:g} s"),
+            ("given up after", f"{setup.client.answer_wait / 1_000_000:g} s"),
             ("stored again", f"{count(figures.duplicates)} records at 10 records/s to one partition"),
             ("assumed", "the follower copies nothing, and its heartbeats go on"),
         ),

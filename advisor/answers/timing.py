@@ -16,7 +16,7 @@ from ..model import Deployment, Origin, Setting
 from ..sim.partition_state import Policy
 from ..sim.quorum import Control, Ensemble, Quorum
 from ..sim.timeline import Setup
-from ..sim.timeline_client import ClientPolicy
+from ..sim.timeline_policy import ClientPolicy
 from ..sim.timeline_replicas import ClusterPolicy
 
 MILLISECOND = 1_000
@@ -143,7 +143,7 @@ def _lag_messages(reader: _Reader) -> int | None:
 
 def _client(reader: _Reader, version: Version, chosen: dict[str, Any], compressible: bool) -> ClientPolicy:
     fields = {name: reader.producer(java, rdkafka, *factors) for name, java, rdkafka, *factors in _FIELDS}
-    given = {name: value for name, value in fields.items() if value is not None}
+    given: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
     of_librdkafka = reader.family == "librdkafka"
     given.setdefault("retry_backoff_max", given["retry_backoff"])
     given["retry_backoff_max"] = max(given["retry_backoff"], given["retry_backoff_max"])
@@ -158,8 +158,7 @@ def _client(reader: _Reader, version: Version, chosen: dict[str, Any], compressi
     elif of_librdkafka and given["delivery_timeout"] == 0:
         given["delivery_timeout"] = NEVER * MILLISECOND
     if of_librdkafka:
-        # No send() waits for memory: rd_kafka_produce() says QUEUE_FULL at once, unless asked to block.
-        given["max_block"] = 0
+        given |= reader.librdkafka_mechanics(given)
     retries = reader.producer("retries", "message.send.max.retries", 1, 1)
     codec = reader.text("compression.type", "compression.codec")
     return ClientPolicy(
@@ -168,7 +167,8 @@ def _client(reader: _Reader, version: Version, chosen: dict[str, Any], compressi
         in_flight=chosen.get("in_flight", 5),
         retries=None if retries is None or retries >= NEVER else retries,
         backoff_grows=of_librdkafka or version.number >= (3, 7),
-        rebootstraps=version.number >= (4,),
+        # librdkafka never forgets the brokers that it was given.
+        rebootstraps=of_librdkafka or version.number >= (4,),
         leader_in_answer=version.number >= (3, 7),
         compression_ratio=COMPRESSED if compressible and codec not in (None, "none") else None,
         **given,
@@ -271,6 +271,28 @@ class _Reader:
             self.assumed.append(f"{java}={found.value}")
         self._keep(("producer", found))
         return number * factor
+
+    def librdkafka_mechanics(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Where its clock differs from the Java client's. No send() waits for memory: rd_kafka_produce() says
+        QUEUE_FULL at once, unless asked to block."""
+        found = {
+            name: _whole(self._rdkafka(key))
+            for name, key in (
+                ("socket", "socket.timeout.ms"),
+                ("records", "queue.buffering.max.messages"),
+                ("backoff", "reconnect.backoff.ms"),
+                ("backoff_max", "reconnect.backoff.max.ms"),
+            )
+        }
+        return {
+            "max_block": 0,
+            "batches_late": True,
+            "acks_timeout": given["request_timeout"],
+            "request_timeout": (found["socket"] or 60_000) * MILLISECOND,
+            "records_max": found["records"] or None,
+            "reconnect_backoff": (found["backoff"] or 1) * MILLISECOND,
+            "reconnect_backoff_max": (found["backoff_max"] or 10_000) * MILLISECOND,
+        }
 
     def text(self, java: str, rdkafka: str) -> str | None:
         if self.family == "librdkafka":

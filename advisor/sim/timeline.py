@@ -18,9 +18,10 @@ from typing import Any, NamedTuple
 
 from .partition_state import Policy, in_office, members
 from .timeline_calm import calm, ends, still
-from .timeline_client import Client, ClientPolicy
+from .timeline_client import Client
 from .timeline_clock import Clock
 from .timeline_cluster import Cluster
+from .timeline_policy import ClientPolicy
 from .timeline_replicas import ClusterPolicy
 from .timeline_table import GRID, MILLISECOND, SECOND, Phase
 

@@ -12,26 +12,25 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import NamedTuple
 
-from .accumulator import BLOCKED, NEW_BATCH, Accumulator, Batching, QueuedBatch
+from .accumulator import BLOCKED, NEW_BATCH, Batching, QueuedBatch
 from .sequences import OUT_OF_ORDER, Numbered
 from .timeline_backlog import Backlog
+from .timeline_buffer import Buffer
 from .timeline_calm import copiers
 from .timeline_clock import Clock
 from .timeline_cluster import Cluster
-from .timeline_connections import Batch, Connection, Listener, Request
+from .timeline_connections import TIMED_OUT, Batch, Connection, Listener, Request
 from .timeline_numbers import Numbers
+from .timeline_policy import ClientPolicy
 from .timeline_replicas import NOT_ENOUGH_AFTER_APPEND, NOT_ENOUGH_REPLICAS, NOT_LEADER, OK, TOO_LARGE
 from .timeline_table import (
     JITTER,
     MILLISECOND,
-    RECONNECT_BACKOFF,
-    RECONNECT_BACKOFF_MAX,
 )
 from .wire import BATCH_OVERHEAD, MAX_RECORD_OVERHEAD, contents_size
 
-DISCONNECTED, TIMED_OUT = "disconnected", "timed out"
+DISCONNECTED = "disconnected"
 CLASSES = {
     NOT_LEADER: "NotLeaderOrFollowerException",
     NOT_ENOUGH_REPLICAS: "NotEnoughReplicasException",
@@ -44,82 +43,33 @@ CLASSES = {
 """The exception a callback gets when the last retry ended so."""
 
 
-class ClientPolicy(NamedTuple):
-    """What settings and a version make of a producer. Times are microseconds."""
-
-    acks: str = "all"
-    idempotence: bool = True
-    in_flight: int = 5
-    retries: int | None = None
-    batch_size: int = 16384
-    linger: int = 5 * MILLISECOND
-    max_request_size: int = 1 << 20
-    buffer_memory: int = 32 << 20
-    max_block: int = 60_000 * MILLISECOND
-    request_timeout: int = 30_000 * MILLISECOND
-    delivery_timeout: int = 120_000 * MILLISECOND
-    retry_backoff: int = 100 * MILLISECOND
-    retry_backoff_max: int = 1_000 * MILLISECOND
-    # Exponentially, and with jitter (KIP-580, 3.7); before, every backoff is the same.
-    backoff_grows: bool = True
-    metadata_max_age: int = 300_000 * MILLISECOND
-    # With no known broker in reach the bootstrap servers are asked again (KIP-899, the default from 4.0).
-    rebootstraps: bool = True
-    # A refused request names the new leader (KIP-951, 3.7).
-    leader_in_answer: bool = True
-    # Compressed bytes of records by their bytes; None: no compression.
-    compression_ratio: float | None = None
-
-
 @cache
 def _contents_size(value_size: int) -> int:
     """Of a record without a key."""
     return contents_size(-1, value_size)
 
 
-class _Buffer(Accumulator[int]):
-    """The accumulator of one partition, drained one batch at a time."""
-
-    def head(self) -> Batch | None:
-        queue = self.queues[0]
-        return queue[0] if queue else None
-
-    def take(self, now: int) -> Batch:
-        queue = self.queues[0]
-        batch = queue.popleft()
-        if not queue:
-            del self.queued[0]
-        self._close(batch)
-        batch.drained = now
-        return batch
-
-    def finish(self, batch: Batch) -> None:
-        self._finish(batch)
-
-    def put_back(self, batch: Batch, place: int) -> None:
-        """Where a retry goes that is not to go first."""
-        self.queues[0].insert(place, batch)
-        self.queued[0] = self.queues[0]
-
-
 class Client:
     def __init__(self, clock: Clock, cluster: Cluster, policy: ClientPolicy) -> None:
         self.clock, self.cluster, self.policy = clock, cluster, policy
         batching = Batching(
-            policy.batch_size,
+            0 if policy.batches_late else policy.batch_size,
             policy.linger,
             policy.max_request_size,
             policy.in_flight,
             policy.buffer_memory,
             policy.compression_ratio,
         )
-        self.buffer = _Buffer(batching, {0: [0]})
+        self.buffer = Buffer(batching, {0: [0]})
+        self.buffer.parts = {}
+        if policy.batches_late:
+            self.buffer.late_size = policy.batch_size
         limit = min(policy.max_request_size, policy.buffer_memory)
         self.contents_max = limit - BATCH_OVERHEAD - MAX_RECORD_OVERHEAD
         self.leader = cluster.state.leader
         self.leader_epoch = 0
         self.nodes = list(cluster.registered())
-        self.listener = Listener(clock, cluster, self._answered, self._closed)
+        self.listener = Listener(clock, cluster, self._answered, self._closed, policy.acks_timeout)
         self.connection: Connection | None = None
         self.attempt = 0
         self.failed_connects = 0
@@ -147,6 +97,8 @@ class Client:
             self.fail_next("RecordTooLargeException")
             return True
         now, buffer = self.clock.now, self.buffer
+        if self.policy.records_max is not None and self.sent - self.answered >= self.policy.records_max:
+            return False
         done = buffer.append(now, 0, contents, self.sent, now // MILLISECOND)
         if done == BLOCKED:
             self._sender()
@@ -224,6 +176,9 @@ class Client:
             return
         while self._may_send(now):
             batch = self.buffer.take(now)
+            if self.policy.batches_late and not batch.attempts:
+                for number_taken in self.buffer.gather(batch):
+                    del self.unfinished[number_taken]
             number = self.numbers.give(batch.number, len(batch.records)) if self.policy.idempotence else None
             connection = self.connection
             assert connection is not None, "_may_send looked"
@@ -321,19 +276,42 @@ class Client:
     def _retry_or_fail(self, request: Request, error: str) -> None:
         batch = request.batch
         now = self.clock.now
-        if error == TOO_LARGE and len(batch.records) > 1:
+        if error == TOO_LARGE and len(batch.records) > 1 and not self.policy.batches_late:
             self._split(batch)
+            return
+        out_of_tries = self.policy.retries is not None and batch.attempts >= self.policy.retries
+        if error != TOO_LARGE and not out_of_tries and self._came_apart(batch):
             return
         if now - batch.created >= self.policy.delivery_timeout:
             self._fail(batch, "TimeoutException")
             return
-        out_of_tries = self.policy.retries is not None and batch.attempts >= self.policy.retries
         if error == TOO_LARGE or out_of_tries:
             self._fail(batch, CLASSES[error])
             return
         if error == OUT_OF_ORDER:
             self.numbers.refused(batch.number, request.number, self.unfinished)
         self._requeue(batch, moved=request.connection.broker != self.leader)
+
+    def _came_apart(self, batch: Batch) -> bool:
+        """Without sequences the records of a failed batch wait one by one again, each for its own time. (With
+        them a batch is sent again as it was.)"""
+        parts = self.buffer.parts.pop(batch.number, [])
+        if self.policy.idempotence or len(parts) < 2:
+            return False
+        del self.unfinished[batch.number]
+        self.buffer.finish(batch)
+        now = self.clock.now
+        for part in reversed(parts):
+            part.attempts = batch.attempts
+            self.buffer.incomplete.add(part.number)
+            self.buffer.memory_used += part.limit
+            if now - part.created >= self.policy.delivery_timeout:
+                self.unfinished[part.number] = part
+                self._fail(part, "TimeoutException")
+                continue
+            self.unfinished[part.number] = part
+            self._requeue(part, moved=False)
+        return True
 
     def _requeue(self, batch: Batch, moved: bool) -> None:
         policy = self.policy
@@ -344,7 +322,9 @@ class Client:
         if moved and policy.leader_in_answer:
             backoff = 0
         self.buffer.requeue(batch, self.clock.now, backoff)
-        if self.policy.idempotence:
+        if policy.batches_late:
+            self.buffer.sort_in(batch)
+        elif policy.idempotence:
             # RecordAccumulator.insertInSequenceOrder
             queue = self.buffer.queues[0]
             queue.popleft()
@@ -412,8 +392,10 @@ class Client:
     def _expiry_later(self) -> None:
         if not self.expiry and self.unfinished:
             self.expiry = True
-            oldest = min(batch.created for batch in self.unfinished.values())
-            self.clock.at(oldest + self.policy.delivery_timeout, self._expire, idle=True)
+            due = min(batch.created for batch in self.unfinished.values()) + self.policy.delivery_timeout
+            if self.policy.batches_late:
+                due = max(-(-due // SCAN), self.clock.now // SCAN + 1) * SCAN
+            self.clock.at(due, self._expire, idle=True)
 
     def _expire(self) -> None:
         """delivery.timeout.ms counts from a batch's creation, in the queue and in flight alike."""
@@ -422,13 +404,26 @@ class Client:
         late = [b for b in self.unfinished.values() if now - b.created >= self.policy.delivery_timeout]
         queue = self.buffer.queues[0]
         for batch in late:
+            if batch.number not in self.unfinished:
+                continue
             if batch in queue:
                 queue.remove(batch)
+            elif self.policy.batches_late:
+                self._give_up_request(batch)
+                continue
             self._fail(batch, "TimeoutException")
         if not queue:
             self.buffer.queued.pop(0, None)
         self._expiry_later()
         self._sender()
+
+    def _give_up_request(self, batch: Batch) -> None:
+        """rd_kafka_ProduceRequest: a request waits no longer than its first record may, and one that timed
+        out ends its connection (socket.max.fails is 1)."""
+        for connection in self.listener.connections:
+            if any(request.batch is batch for request in connection.unanswered):
+                self._close(connection, TIMED_OUT)
+                return
 
     # -- connections ---------------------------------------------------------------------------------------
 
@@ -478,7 +473,8 @@ class Client:
             return
         self.attempt += 1
         self._refresh()
-        backoff = min(RECONNECT_BACKOFF << min(self.failed_connects, 8), RECONNECT_BACKOFF_MAX)
+        policy = self.policy
+        backoff = min(policy.reconnect_backoff << min(self.failed_connects, 8), policy.reconnect_backoff_max)
         self.failed_connects += 1
         self.clock.after(backoff, self._reconnect, self.attempt)
 
@@ -578,5 +574,7 @@ NONE, ANOTHER = -1, -2
 """Whom it asks for metadata, if no broker with a replica: nobody, or a broker without one."""
 LAST = Numbered(1 << 62, 0, 0)
 """Behind every number: what a batch without one counts as."""
+SCAN = 1_000 * MILLISECOND
+"""How often librdkafka looks for messages and requests that are too old (rd_kafka_broker_timeout_scan)."""
 SPLIT = -1.0
 """Marks, in place of a compression ratio, a batch that came from a split."""

@@ -18,6 +18,7 @@ from .timeline_replicas import OK, Append
 from .timeline_table import STALE_REQUESTS
 
 Batch = QueuedBatch[int]
+TIMED_OUT = "timed out"
 
 
 class Request:
@@ -53,8 +54,10 @@ class Listener:
         cluster: Cluster,
         answered: Callable[[Request, str], None],
         closed: Callable[[Connection], None],
+        acks_timeout: int | None = None,
     ) -> None:
         self.clock, self.cluster, self.answered, self.closed = clock, cluster, answered, closed
+        self.acks_timeout = acks_timeout  # of the requests; None: the client has given up by then
         self.behind_cut_with: int | None = None  # the broker that alone is on the client's side of a cut
         self.connections: list[Connection] = []
         cluster.on_commit = self.answer_waiting
@@ -95,6 +98,13 @@ class Listener:
             request.offset = offset
             request.epoch = self.cluster.state.replicas[connection.broker].epoch
             connection.busy = request
+            if self.acks_timeout is not None:
+                self.clock.after(self.acks_timeout, self._waited_enough, request, idle=True)
+
+    def _waited_enough(self, request: Request) -> None:
+        """DelayedProduce.onExpiration: REQUEST_TIMED_OUT, whatever is stored stays stored."""
+        if self.cluster.serves(request.connection.broker):
+            self._reply_late(request, TIMED_OUT)
 
     def _reply(self, request: Request, answer: str) -> None:
         delay = self.cluster.phase.network

@@ -79,9 +79,6 @@ STALE_REQUESTS = 2
 # from 3.7); where the maximum is the first interval it does not (seen with the classes of 3.9 and 4.3).
 # Batches take these in turn; Kafka draws anew at every look (RecordAccumulator.shouldBackoff).
 JITTER = (1.0, 0.8, 1.15, 0.9, 1.2, 0.85, 1.1)
-# NetworkClient: reconnect.backoff.ms and reconnect.backoff.max.ms, their defaults.
-RECONNECT_BACKOFF = 50 * MILLISECOND
-RECONNECT_BACKOFF_MAX = 1 * SECOND
 # replica.fetch.wait.max.ms, its default: how long a fetch that finds nothing is parked at the leader.
 FETCH_WAIT = 500 * MILLISECOND
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from advisor.sim.partition_state import Policy
 from advisor.sim.timeline import Run, Setup, Step
-from advisor.sim.timeline_client import ClientPolicy
+from advisor.sim.timeline_policy import ClientPolicy
 from advisor.sim.timeline_record import record
 from advisor.sim.timeline_replicas import ClusterPolicy
 from advisor.sim.timeline_table import GRID, SECOND

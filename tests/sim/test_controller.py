@@ -6,7 +6,7 @@ import pytest
 
 from advisor.sim.quorum import Ensemble, Quorum, until_fenced
 from advisor.sim.timeline import Run, Setup, Step, outcomes
-from advisor.sim.timeline_client import ClientPolicy
+from advisor.sim.timeline_policy import ClientPolicy
 from advisor.sim.timeline_record import record
 from advisor.sim.timeline_table import GRID, SECOND, Phase
 from tests.sim.test_timeline import AWAIT, CLIENT, LOAD, UNSAFE, setup, sleep

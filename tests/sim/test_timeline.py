@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from advisor.sim import timeline_table as table
 from advisor.sim.partition_state import Policy
 from advisor.sim.timeline import Run, Setup, Step, outcomes
-from advisor.sim.timeline_client import ClientPolicy
 from advisor.sim.timeline_clock import Clock
+from advisor.sim.timeline_policy import ClientPolicy
 from advisor.sim.timeline_replicas import ClusterPolicy
 
 MILLISECOND, SECOND = table.MILLISECOND, table.SECOND
@@ -214,3 +214,57 @@ def test_strides_change_no_outcome(cut):
             assert abs(one.acked_lost - other.acked_lost) <= 8
             assert one._replace(acked_lost=0, descents=0) == other._replace(acked_lost=0, descents=0)
             assert striding.clock.events < stepping.clock.events
+
+
+def librdkafka(**changes):
+    """As its settings make it: sends never wait, records become batches when they are sent."""
+    ours = CLIENT._replace(
+        idempotence=False, in_flight=1_000_000, batch_size=1_000_000, max_block=0, batches_late=True
+    )
+    return ours._replace(request_timeout=60 * SECOND, acks_timeout=30 * SECOND, **changes)
+
+
+def test_records_of_librdkafka_expire_one_by_one_and_batches_of_java_whole():
+    """librdkafka 2.16, nobody answering: 250 messages failed at an age of 3.0 to 4.05 s, message.timeout.ms
+    being 3 s, at most once a second."""
+    patience = 5 * SECOND
+    schedule = [LOAD._replace(value=1200), sleep(2), Step("kill9", 0), AWAIT]
+    whole = CLIENT._replace(idempotence=False, batch_size=1_000_000, delivery_timeout=patience)
+    for phase in table.GRID:
+        one_by_one = Run(setup(librdkafka(delivery_timeout=patience)), phase)
+        outcome = one_by_one.play(schedule)
+        # A session of 6 s, and news of it: what was sent in the first 2 s of the outage at the most.
+        assert set(one_by_one.client.failures.values()) <= {"TimeoutException"}
+        assert len(one_by_one.client.failures) <= 220
+        assert outcome.sent == 1200
+        together = Run(setup(whole), phase)
+        together.play(schedule)
+        assert len(together.client.failures) > 400
+
+
+def test_a_full_queue_of_librdkafka_refuses_at_once():
+    run = Run(setup(librdkafka(records_max=100)), table.GRID[0])
+    run.play([LOAD._replace(value=1200), sleep(2), Step("kill9", 0), AWAIT])
+    assert set(run.client.failures.values()) == {"BufferExhaustedException"}
+    assert len(run.client.failures) > 300
+
+
+def test_retries_of_librdkafka_go_where_they_belong():
+    """A frozen leader, with everything in flight: what is sent again is in order."""
+    client = librdkafka(delivery_timeout=60 * SECOND)._replace(request_timeout=2 * SECOND)
+    for phase in table.GRID:
+        run = Run(setup(client), phase)
+        run.play([LOAD, sleep(1), Step("sigstop", 0), sleep(3), Step("sigcont", 0), AWAIT])
+        stored = [batch for _, batch in run.cluster.state.replicas[run.cluster.state.leader].log]
+        last = [run.cluster.appends[entry].records for entry in stored]
+        resent = [record for records in last[-20:] for record in records]
+        assert resent == sorted(resent)
+
+
+def test_a_broker_tells_librdkafka_that_followers_are_late():
+    """request.timeout.ms is the broker's to keep: the record is stored, and sent again."""
+    client = librdkafka()._replace(acks_timeout=1 * SECOND)
+    run = Run(setup(client, min_isr=2), table.GRID[0])
+    outcome = run.play([Step("send", 5), AWAIT, Step("sigstop", 2), Step("send", 5, gap=SECOND), AWAIT])
+    assert outcome.duplicates > 0
+    assert outcome.acked == 10

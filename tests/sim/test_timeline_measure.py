@@ -7,8 +7,8 @@ import pytest
 from advisor.answers import outage
 from advisor.sim.partition_state import Policy
 from advisor.sim.timeline import Run, Setup, Step
-from advisor.sim.timeline_client import ClientPolicy
 from advisor.sim.timeline_measure import measure
+from advisor.sim.timeline_policy import ClientPolicy
 from advisor.sim.timeline_replicas import ClusterPolicy
 from advisor.sim.timeline_table import GRID, MILLISECOND, SECOND
 

@@ -14,7 +14,7 @@ import jsonschema
 import pytest
 
 from advisor.sim.timeline import Run, Setup, Step
-from advisor.sim.timeline_client import ClientPolicy
+from advisor.sim.timeline_policy import ClientPolicy
 from advisor.sim.timeline_record import Record, record
 from advisor.sim.timeline_table import GRID, SECOND
 from tests.sim.test_timeline import AWAIT, CLIENT, LOAD, UNSAFE, setup, sleep
