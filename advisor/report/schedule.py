@@ -123,8 +123,11 @@ def _only_copied(row: Mapping[str, Any]) -> bool:
 
 
 def _smooth(begun: int, last: Mapping[str, Any], row: Mapping[str, Any]) -> bool:
-    """Within a second of the first, or at least one of them acknowledged in every two seconds."""
-    acknowledged = bool(last["event"]["acked"] and row["event"]["acked"])
+    """Within a second of the first, or at least one of them acknowledged in every two seconds. What comes
+    after the last acknowledgement is a row of its own, or they would seem to be as late."""
+    if last["event"]["acked"] and not row["event"]["acked"]:
+        return False
+    acknowledged = bool(row["event"]["acked"])
     return row["t_ms"] - begun <= 1000 or (acknowledged and row["t_ms"] - last["t_ms"] <= 2000)
 
 
