@@ -270,6 +270,7 @@ class _Linker:
         for parts in deployments:
             if parts.topic is not None:
                 homes.setdefault(id(parts.topic), []).append(parts)
+        alone: list[_Parts] = []
         for consumer in self.consumers:
             if _key(consumer) in self._taken:
                 continue
@@ -280,11 +281,39 @@ class _Linker:
                 parts.groups.append(consumer)
                 parts.joined_by.append(why)
             if not joined:
+                beside = next((one for one in alone if _meet(one.groups[0], consumer)), None)
+                if beside is not None:
+                    beside.groups.append(consumer)
+                    beside.joined_by.append(f"{beside.groups[0].file} and {consumer.file}: the same group")
+                    continue
                 cluster, why_cluster = self._cluster_of(consumer)
                 parts = _Parts(None, None, cluster)
                 parts.groups.append(consumer)
                 parts.joined_by += why_cluster
                 deployments.append(parts)
+                alone.append(parts)
+
+
+# What members of one group must agree on, or must not share.
+_SHARED = ("partition.assignment.strategy", "group.instance.id", "group.protocol")
+
+
+def _meet(one: Document, other: Document) -> bool:
+    """Two configurations of one group on one cluster that say something of what its members must agree on:
+    they are judged together. Others have nothing to do with each other but the name."""
+    if one.file == other.file:
+        return False  # profiles of one application
+    hints = [
+        {hint for hint in document.hints if hint[0] in ("group", "bootstrap")} for document in (one, other)
+    ]
+    kinds = {kind for kind, _ in hints[0] & hints[1]}
+    if kinds != {"group", "bootstrap"}:
+        return False
+    return any(
+        any(setting.key in _SHARED for setting in document.settings)
+        or any(fact.name == "consumer.subscription" for fact in document.facts)
+        for document in (one, other)
+    )
 
 
 def _key(document: Document) -> tuple[str, str, str]:
