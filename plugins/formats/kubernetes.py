@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from advisor.api import Document, Fact, Loaded, LoadError, Location, Node, Origin, Source, parse_yaml
 
-from .spring_clients import documents
-from .spring_source import Part, Prop
+if TYPE_CHECKING:
+    from .spring_source import Prop
 
 _KINDS = {"Deployment": "random", "ReplicaSet": "random", "DaemonSet": "random", "StatefulSet": "stable"}
 _KIND = re.compile(rf"^[ \t-]*[\"']?kind[\"']?[ \t]*:[ \t]*[\"']?(?:{'|'.join(_KINDS)}|List)\b", re.MULTILINE)
@@ -73,12 +74,17 @@ def _workload(file: str, resource: Node) -> list[Document]:
     named = dict.fromkeys([_HOSTNAME] if _at(pod, "hostname") is None else [])
     named |= dict.fromkeys(variable for variable, text, _ in variables if text == _POD_NAME)
     hints = tuple(("pod-name", variable) for variable in named)
-    props = [_prop(file, *one, named) for one in variables if one[0].startswith(_PREFIX)]
-    if not props:
+    given = [one for one in variables if one[0].startswith(_PREFIX)]
+    if not given:
         return [
             Document(file, "kubernetes", "workload", name, (), "", resource.line, tuple(facts), hints=hints)
         ]
-    given = documents(file, name, [Part(None, tuple(props))], None, frozenset(("default",)))
+    # Most workloads have none, and Spring's fields are much to load.
+    from .spring_clients import documents
+    from .spring_source import Part
+
+    props = tuple(_prop(file, *one, named) for one in given)
+    found = documents(file, name, [Part(None, props)], None, frozenset(("default",)))
     return [
         document._replace(
             format="kubernetes",
@@ -87,7 +93,7 @@ def _workload(file: str, resource: Node) -> list[Document]:
             else document.facts,
             hints=(*document.hints, *hints),
         )
-        for document in given
+        for document in found
     ]
 
 
@@ -130,6 +136,8 @@ def _variables(container: Node) -> Iterator[tuple[str, str, int]]:
 def _prop(file: str, name: str, text: str, line: int, pod_names: Iterable[str]) -> Prop:
     """A variable as Spring Boot binds it: SPRING_KAFKA_CONSUMER_PROPERTIES_GROUP_INSTANCE_ID is
     spring.kafka.consumer.properties.group.instance.id. `$(VAR)` is filled in by Kubernetes."""
+    from .spring_source import Prop
+
     names = set(pod_names)
     text = _REFERENCE.sub(lambda found: _POD_NAME if found[1] in names else f"${{{found[1]}}}", text)
     rest = name.removeprefix(_PREFIX)
