@@ -259,11 +259,14 @@ class Stream:
 
     def next(self) -> None:
         client, clock = self.run.client, self.run.clock
+        looks = self.blocked_since < 0
         while self.left:
-            if self.blocked_since < 0 and not self.due and self._long_calm(STRIDE_PAUSE + 2 * STRIDE_MARGIN):
-                # Let what is under way come to rest, then take the stretch in one.
-                clock.after(STRIDE_PAUSE, self._leap, clock.now, idle=True)
-                return
+            if looks and not self.due:
+                if self._long_calm(STRIDE_PAUSE + 2 * STRIDE_MARGIN):
+                    # Let what is under way come to rest, then take the stretch in one.
+                    clock.after(STRIDE_PAUSE, self._leap, clock.now, idle=True)
+                    return
+                looks = False  # it does not become calm by what is sent here
             if not client.offer(self.step.size):
                 self._block()
                 return
