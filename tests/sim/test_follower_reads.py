@@ -26,8 +26,8 @@ def test_a_client_that_would_reset_passes_records_over() -> None:
     assert passed_over(state) == found.reason
 
 
-# Three brokers of 4.3.1 in three racks, one quiet partition, 40 records that are 1.5 to 2.2 s apart: from send()
-# to poll() with the client.rack of a follower. From the leader the same records took 14 to 137 ms.
+# Three brokers of 4.3.1 in three racks, one quiet partition, 40 records that are 1.5 to 2.2 s apart: from
+# send() to poll() with the client.rack of a follower. From the leader the same records took 14 to 137 ms.
 RECORDED_MS = {
     500: (522, 552, 680),  # least, median, all but one (of 871 ms)
     2_000: (1_549, 1_904, 2_068),
