@@ -523,6 +523,11 @@ class Client:
         if asked == NONE:
             self._refresh()
             return
+        if asked == self.leader and self._has_to_connect():
+            # Batches that are due go first over the connection that it is asked by (Sender.runOnce).
+            self._refresh()
+            self._sender()
+            return
         cluster = self.cluster
         told, epoch = cluster.state.leader, cluster.state.epoch
         if asked != ANOTHER:
@@ -536,6 +541,10 @@ class Client:
         if told < 0 or not self.cluster.alive(told):
             self._refresh()
         self._sender()
+
+    def _has_to_connect(self) -> bool:
+        connected = self.connection is not None and self.connection.broker == self.leader
+        return not connected and bool(self.buffer.ready(self.clock.now)[0])
 
     def _led_by(self, broker: int, epoch: int) -> None:
         if epoch < self.leader_epoch:

@@ -5,12 +5,18 @@ from __future__ import annotations
 import json
 import os
 
+import pytest
+
 from tests.oracles.__main__ import HERE, cases, replay
 from tests.oracles.failover import compare, keys
 
 DATA = os.path.join(HERE, "data", "failover.jsonl")
 # Made after the model, to try it: one and two replicas, other orders, two brokers killed (4.3, 3.9 and 2.8).
 FEW_REPLICAS = os.path.join(HERE, "data", "failover_few_replicas.jsonl")
+# Likewise: the four kinds of cut, short and long, with kills and without a controller (4.3 and 3.9; a network
+# namespace a node, packets dropped on the bridge). A race of milliseconds is not here, nor are three
+# losses that were by chance the same in both runs: how large they are follows the moment of healing.
+CUTS = os.path.join(HERE, "data", "failover_cuts.jsonl")
 
 
 def test_recorded_outcomes():
@@ -20,8 +26,9 @@ def test_recorded_outcomes():
     assert lines[-2].startswith("mean size of the outcome sets: all 1.")
 
 
-def test_clusters_that_the_model_was_not_made_from():
-    lines, passed, failed, _ = replay("failover", FEW_REPLICAS)
+@pytest.mark.parametrize("data", [FEW_REPLICAS, CUTS], ids=["few replicas", "cuts"])
+def test_clusters_that_the_model_was_not_made_from(data):
+    lines, passed, failed, _ = replay("failover", data)
     assert failed == 0, "\n".join(lines[:20])
     assert passed
 

@@ -133,6 +133,19 @@ def test_records_expire_in_an_outage_longer_than_the_delivery_timeout():
     assert {outcome.acked for outcome in outcomes(setup(), [schedule])} == {400}
 
 
+def test_batches_that_are_due_reach_a_broker_that_is_back_before_the_question_who_leads():
+    """All are killed, and the last leader is back alone, out of office: it refuses what it is sent."""
+    client = CLIENT._replace(idempotence=False, rebootstraps=False)
+    for phase in table.GRID:
+        run = Run(setup(client, elr=False), phase)
+        killed = (Step("kill9", 0), Step("kill9", 1), Step("kill9", 2))
+        for step in (LOAD, sleep(1), *killed, sleep(8), Step("start", 0), sleep(12)):
+            run._step(step)
+        assert run.cluster.state.leader < 0
+        # Once when the broker died, and once more.
+        assert max(batch.attempts for batch in run.client.buffer.queues[0]) == 2
+
+
 def test_a_cut_around_the_leader_leaves_the_others_together():
     for phase in table.GRID:
         run = Run(setup(), phase)
