@@ -21,8 +21,7 @@ examples:
   kafka-advisor fleet inventory.parquet --out audit --fail-on error
   kafka-advisor fleet 'jdbc:postgresql://db/kafka' --source-option dbtable=configs --out audit
   kafka-advisor fleet table:platform.kafka_configs --remote sc://spark.example.com --out audit
-  spark-submit --master yarn --deploy-mode client "$(command -v kafka-advisor)" fleet
-  hdfs:///configs.parquet --out hdfs:///audit
+  spark-submit --master yarn "$(python -m advisor.fleet.submit)" hdfs:///configs.parquet --out hdfs:///audit
 
 results: OUT/current names the last whole run; OUT/runs/NAME holds its tables (parquet), summary.json
 and report.html.
@@ -107,7 +106,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from ..fleet.options import FleetOptions
-    from ..fleet.session import check_installed, open_session
+    from ..fleet.session import check_installed, failures_told, open_session
     from .asked import codes_of, today
 
     options = FleetOptions(
@@ -136,7 +135,8 @@ def run(args: argparse.Namespace) -> int:
     _tell(f"starting Spark on {args.remote or args.master}")
     spark = open_session(args.master, args.remote, conf)
     try:
-        result = audit_fleet(spark, list(args.sources), args.out, options, _tell)
+        with failures_told():
+            result = audit_fleet(spark, list(args.sources), args.out, options, _tell)
     finally:
         spark.stop()
     sys.stdout.write(render(result.summary, args.format, result.folder))

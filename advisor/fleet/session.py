@@ -7,6 +7,8 @@ import re
 import shutil
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ..model import UsageError
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 
 _INSTALL = "pip install 'kafka-advisor[spark]'"
 _JAVA = "install Java 17 (Debian: apt-get install openjdk-17-jre-headless) or set JAVA_HOME"
+WORKERS_NEED = "Python 3.11, pyarrow, pandas and the dependencies of kafka-advisor"
 # What the plan counts on; a session of the user's own is given them for the run and gets its own back.
 NEEDED = {
     "spark.sql.mapKeyDedupPolicy": "LAST_WIN",
@@ -41,8 +44,8 @@ def open_session(master: str | None, remote: str | None, conf: dict[str, str]) -
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
-    if "SPARK_ENV_LOADED" in os.environ:
-        master = None  # under spark-submit, whose own --master counts
+    if "PYSPARK_GATEWAY_PORT" in os.environ:
+        master = None  # started by spark-submit, whose own --master counts
     builder: Any = SparkSession.builder.appName("kafka-advisor fleet")
     if remote is not None:
         builder = builder.remote(remote)
@@ -80,8 +83,34 @@ def spark_words(error: Exception) -> str:
     lines = [line.strip() for line in str(error).strip().splitlines()] or [type(error).__name__]
     # What is thrown in Java comes after a line about the call.
     said = next((line[2:] for line in lines if line.startswith(": ")), lines[0])
-    said = re.sub(r"^\[[A-Z_0-9.]+\] |^(?:[\w$]+\.)+[\w$]+(?:Exception|Error): | SQLSTATE: \w+$", "", said)
-    return re.sub(r"^\[[A-Z_0-9.]+\] | SQLSTATE: \w+$", "", said)[:300]
+    said = re.sub(
+        r"^\[[A-Z_0-9.]+\] |^(?:(?:[\w$]+\.)+[\w$]+(?:Exception|Error): )+| SQLSTATE: \w+", "", said
+    )
+    return said.removesuffix(".")[:300]
+
+
+def failed_words(error: Exception) -> str:
+    """Of a job that failed: what the worker's Python said last, else what Spark said."""
+    text = str(error)
+    _, found, traceback = text.rpartition("Traceback (most recent call last):")
+    for line in traceback.splitlines() if found else ():
+        missing = re.match(r"ModuleNotFoundError: No module named '([\w.]+)'", line)
+        if missing is not None:
+            return f"the executors' Python has no {missing.group(1)}; they need {WORKERS_NEED}"
+        if re.match(r"[\w.]+(?:Error|Exception|Interrupt)?: ", line):
+            return f"a worker failed: {line[:300]}"
+    return f"the Spark job failed: {spark_words(error)}"
+
+
+@contextmanager
+def failures_told() -> Iterator[None]:
+    """A job that fails is told in a line; a mistake of ours is not."""
+    try:
+        yield
+    except Exception as error:
+        if type(error).__module__.partition(".")[0] in ("pyspark", "py4j"):
+            raise UsageError(failed_words(error)) from None
+        raise
 
 
 class _stderr_aside:

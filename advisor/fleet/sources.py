@@ -75,7 +75,7 @@ def read_table(spark: SparkSession, source: str, kind: str, options: FleetOption
         said = spark_words(error)
         for mark, remedy in _REMEDIES.items():
             if mark in str(error):
-                said += f"; {remedy.get(kind, remedy[''])}"
+                said = "; ".join(filter(None, (said, remedy.get(kind, remedy[""]))))
                 break
         raise UsageError(f"{source} cannot be read as {kind}: {said}") from None
 
@@ -83,13 +83,15 @@ def read_table(spark: SparkSession, source: str, kind: str, options: FleetOption
 # What Spark says -> what to do, by the kind of source.
 _JARS = "--conf spark.jars=FILE or --conf spark.jars.packages=GROUP:NAME:VERSION adds it"
 _REMEDIES = {
-    "Failed to find the data source": {
+    "Failed to find": {
         "": _JARS,
         "avro": "--conf spark.jars.packages=org.apache.spark:spark-avro_2.13:VERSION adds it",
         "delta": "--conf spark.jars.packages=io.delta:delta-spark_2.13:VERSION adds it",
     },
     "No suitable driver": {"": f"the database's driver is not there: {_JARS}"},
     "ClassNotFoundException": {"": _JARS},
+    # Java's own registry of drivers does not see a jar that Spark has loaded.
+    "connect": {"": "", "jdbc": "if its driver came by spark.jars, --source-option driver=CLASS names it"},
 }
 
 
@@ -116,24 +118,26 @@ def _read(spark: SparkSession, source: str, kind: str, options: FleetOptions) ->
 
 
 def named_columns(raw: DataFrame, columns: Mapping[str, str]) -> dict[str, str]:
-    """Our names -> the table's."""
-    have = raw.columns
+    """Our names -> the table's, whatever the case: many databases write all names large."""
+    have = {name.lower(): name for name in reversed(raw.columns) if name != _CORRUPT}
+    told = ", ".join(name[:40] for name in raw.columns[:20] if name != _CORRUPT and name.isprintable())
+    found: dict[str, str] = {}
     for ours, theirs in columns.items():
         if ours not in _PLAIN:
             raise UsageError(f"--column {ours}={theirs}: no such name here; there is {', '.join(_PLAIN)}")
-        if theirs not in have:
-            raise UsageError(f"--column {ours}={theirs}: the table has {', '.join(have)}")
-    found = dict(columns)
+        if theirs.lower() not in have:
+            raise UsageError(f"--column {ours}={theirs}: the table has {told}")
+        found[ours] = have[theirs.lower()]
     for ours in _PLAIN:
         for theirs in _ALIASES.get(ours, (ours,)):
             if ours not in found and theirs in have:
-                found[ours] = theirs
+                found[ours] = have[theirs]
     if "component" not in found:
         raise UsageError(
-            f"the table has no column that says what each row is (component); it has {', '.join(have)}"
+            f"the table has no column that says what each row is (component); it has {told or 'no column'}"
         )
     if "config" not in found and not {"key", "value"} <= found.keys():
-        raise UsageError(f"the table has neither config nor key and value; it has {', '.join(have)}")
+        raise UsageError(f"the table has neither config nor key and value; it has {told}")
     return found
 
 
@@ -178,17 +182,21 @@ def normalised(raw: DataFrame, options: FleetOptions, kept_apart: list[str]) -> 
 
 
 def torn() -> Column:
-    """Whether a text would read back as another configuration, because a value holds our own separators or
-    a key is missing: then it has not the marks that its entries make. Asked of distinct texts."""
+    """Whether a text would read back as another configuration: because a value holds our own separators or
+    a key is missing (then it has not the marks that its entries make), or because a key is there twice and
+    the order in which it was written is not known. Asked of distinct texts."""
     from pyspark.sql import functions as F
 
     about = F.size(F.split(F.substring_index("canon", ENTRY + ENTRY, 1), ENTRY))
     entries = F.regexp_extract("canon", f"@keys{BETWEEN}([0-9]+)", 1).try_cast("int")
     marks = F.length("canon") - F.length(F.translate("canon", BETWEEN + ENTRY, ""))
-    return F.coalesce(marks != 2 * (about + entries), F.lit(True))
+    body = F.split(F.element_at(F.split("canon", ENTRY + ENTRY, 2), 2), ENTRY)
+    names = F.transform(body, lambda entry: F.substring_index(entry, BETWEEN, 1))
+    twice = F.size(F.array_distinct(names)) != F.size(names)
+    return F.coalesce((marks != 2 * (about + entries)) | twice, F.lit(True))
 
 
-TORN = "a key is missing, or a key or value holds control characters"
+TORN = "a key is missing or there twice, or a key or value holds control characters"
 
 
 def partitions_of(distinct: DataFrame) -> DataFrame:

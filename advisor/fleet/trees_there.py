@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from .run import Run
 
-_HIDDEN = "|".join(re.escape(name) for name in HIDDEN_HOMES)
+_HIDDEN = "|".join(name.removeprefix(".") for name in HIDDEN_HOMES)
 _PASSED_OVER = "|".join(sorted(map(re.escape, _SKIPPED_FOLDERS)))
 
 
