@@ -21,7 +21,7 @@ examples:
   kafka-advisor fleet inventory.parquet --out audit --fail-on error
   kafka-advisor fleet 'jdbc:postgresql://db/kafka' --source-option dbtable=configs --out audit
   kafka-advisor fleet table:platform.kafka_configs --remote sc://spark.example.com --out audit
-  spark-submit --master yarn "$(python -m advisor.fleet.submit)" hdfs:///configs.parquet --out hdfs:///audit
+  spark-submit --master yarn "$(python -m advisor.submit)" hdfs:///configs.parquet --out hdfs:///audit
 
 results: OUT/current names the last whole run; OUT/runs/NAME holds its tables (parquet), summary.json
 and report.html.

@@ -39,6 +39,10 @@ class Place(ABC):
     @abstractmethod
     def delete(self, path: str) -> None: ...
 
+    def rows(self, path: str) -> int | None:
+        """Of a parquet table, if that costs nothing."""
+        return None
+
     def alone(self) -> AbstractContextManager[None]:
         """Nobody else's run writes here meanwhile, as far as that can be known."""
         return nullcontext()
@@ -93,6 +97,12 @@ class LocalPlace(Place):
         with open(part, "wb") as file:
             file.write(data)
         os.replace(part, target)
+
+    def rows(self, path: str) -> int | None:
+        from pyarrow.parquet import ParquetFile
+
+        parts = [name for name in self.names(path) if name.endswith(".parquet")]
+        return sum(int(ParquetFile(self.of(f"{path}/{name}")).metadata.num_rows) for name in parts)
 
     @contextmanager
     def alone(self) -> Iterator[None]:

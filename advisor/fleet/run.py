@@ -65,7 +65,7 @@ class Run:
         Choice(options.select, options.ignore).check(self.rules)
         self.read = read_keys(self.registry, self.rules)
         self.kept_apart = names_kept_apart(self.rules)
-        self.store = Store(spark, out)
+        self.store = Store(spark, out, progress)
         self.packed = None if is_local(spark) else bundle((*options.plugins, *options.rules))
 
     def run(self) -> FleetResult:

@@ -24,8 +24,8 @@ RUNS_KEPT = 30
 
 
 class Store:
-    def __init__(self, spark: SparkSession, out: str) -> None:
-        self.spark, self.place = spark, place(spark, out)
+    def __init__(self, spark: SparkSession, out: str, progress: Callable[[str], None]) -> None:
+        self.spark, self.place, self.progress = spark, place(spark, out), progress
 
     def begin(self, asked: dict[str, Any], resume: bool) -> bool:
         """Whether steps of an earlier try are taken up: only if it was asked the same."""
@@ -44,6 +44,8 @@ class Store:
             return self.spark.read.parquet(self.place.of(path))
         made = make()
         made.write.mode("overwrite").options(**options).parquet(self.place.of(path))
+        rows = self.place.rows(path)
+        self.progress(f"  {name}" + ("" if rows is None else f": {rows:,} rows"))
         # Told what was written, Spark need not open the files to see.
         return self.spark.read.schema(made.schema).parquet(self.place.of(path))
 

@@ -110,7 +110,7 @@ def test_spark_submit_runs_it(tmp_path):
     """The line of the README, with a source that is not there: a line says so, on spark-submit's master."""
     needs("java")
     file = subprocess.run(
-        [sys.executable, "-m", "advisor.fleet.submit"], capture_output=True, text=True, cwd=ROOT, check=True
+        [sys.executable, "-m", "advisor.submit"], capture_output=True, text=True, cwd=ROOT, check=True
     ).stdout.strip()
     done = subprocess.run(
         [Path(sys.executable).parent / "spark-submit", "--master", "local[1]", file,

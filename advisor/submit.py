@@ -1,6 +1,6 @@
 """`kafka-advisor fleet` as the Python file that spark-submit asks for.
 
-    spark-submit --master yarn "$(python -m advisor.fleet.submit)" SOURCE --out DIR
+    spark-submit --master yarn "$(python -m advisor.submit)" SOURCE --out DIR
 
 Without words it prints where it is.
 """
@@ -15,7 +15,7 @@ def main() -> int:
     if len(sys.argv) == 1:
         print(os.path.abspath(__file__))
         return 0
-    # Run by its path, Python looks for modules beside it first, and `keys` or `tables` may be anybody's.
+    # Run by its path, Python looks for modules beside it first, and `cache` or `link` may be anybody's.
     here = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [folder for folder in sys.path if os.path.abspath(folder) != here]
     from advisor.cli import main as command
