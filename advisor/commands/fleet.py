@@ -106,7 +106,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from ..fleet.options import FleetOptions
-    from ..fleet.session import check_installed, failures_told, open_session
+    from ..fleet.session import check_installed, failures_told, open_session, quiet_interrupts
     from .asked import codes_of, today
 
     options = FleetOptions(
@@ -134,6 +134,7 @@ def run(args: argparse.Namespace) -> int:
 
     _tell(f"starting Spark on {args.remote or args.master}")
     spark = open_session(args.master, args.remote, conf)
+    quiet_interrupts()
     try:
         with failures_told():
             result = audit_fleet(spark, list(args.sources), args.out, options, _tell)

@@ -78,6 +78,16 @@ def open_session(master: str | None, remote: str | None, conf: dict[str, str]) -
         raise UsageError(f"Spark cannot start on {remote or master}: {spark_words(error)}") from None
 
 
+def quiet_interrupts() -> None:
+    """Ctrl-C as in any command: pyspark's own handler talks to Java in the middle of another talk, and what
+    breaks then is logged with a traceback. Stopping the session ends its jobs."""
+    import logging
+    import signal
+
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    logging.disable(logging.CRITICAL)
+
+
 def spark_words(error: Exception) -> str:
     """What Spark or Java said, in a line: no error class, no state, no stack."""
     lines = [line.strip() for line in str(error).strip().splitlines()] or [type(error).__name__]
