@@ -8,6 +8,7 @@ import json
 import pytest
 
 from advisor.fleet import audit_fleet
+from advisor.fleet.session import NEEDED, settings_for_the_run
 from advisor.fleet.tables import SCHEMAS
 from advisor.model import UsageError
 
@@ -152,6 +153,15 @@ def test_a_run_cut_short_leaves_the_last_good_one_and_is_taken_up(spark, sample,
     assert (out / "current").read_text().split() == ["000002"]
     assert told(spark, second.folder) == told(spark, first.folder)
     assert [point["run"] for point in second.summary["trend"]] == ["000001", "000002"]
+
+
+def test_a_session_of_the_users_own_gets_its_settings_back(spark):
+    spark.conf.set("spark.sql.session.timeZone", "Europe/Paris")
+    before = dict(spark.conf.getAll)
+    with settings_for_the_run(spark):
+        assert {name: spark.conf.get(name) for name in NEEDED} == NEEDED
+    assert dict(spark.conf.getAll) == before
+    spark.conf.unset("spark.sql.session.timeZone")
 
 
 @pytest.mark.parametrize(
