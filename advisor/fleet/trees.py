@@ -40,7 +40,9 @@ def audit_trees(run: Run, job: str) -> dict[str, Any]:
         {"component": "string", "name": "string", "cluster": "string", "owner": "string", "file": "string",
          "canon": "string"},
     ).withColumn("fp", F.sha2("canon", 256))  # fmt: skip
-    counts = [{"good": row["good"], "rows": row["count"]} for row in files.groupBy("good").count().collect()]
+    good = F.from_json("payload", "good boolean")["good"].alias("good")
+    looked = found.where(F.col("kind").isin("file", "ignored")).groupBy("kind", good).count().collect()
+    counts = [{"good": row["good"], "rows": row["count"]} for row in looked if row["kind"] == "file"]
     if not any(row["good"] for row in counts):
         raise UsageError("nothing could be audited: no file is a Kafka configuration that is known here")
     deployments = run.store.step("deployments", lambda: rows("member", SCHEMAS["deployments"]))
@@ -54,7 +56,7 @@ def audit_trees(run: Run, job: str) -> dict[str, Any]:
     return {
         "source": "files",
         "counts": counts,
-        "ignored": found.where(F.col("kind") == "ignored").count(),
+        "ignored": sum(row["count"] for row in looked if row["kind"] == "ignored"),
         "distinct": documents.select("fp", "canon").distinct(),
         "deployments": deployments,
         "cells": deployments.groupBy("owner", "cluster", "behaviour").agg(F.count(F.lit(1)).alias("n")),
