@@ -60,7 +60,7 @@ class Phase(NamedTuple):
 
 GRID: tuple[Phase, ...] = tuple(
     Phase(
-        beat=(0.0, 0.3, 0.5, 0.7, 0.999)[(place + shift) % 5],
+        beat=(0.0, 0.3, 0.5, 0.7, 0.95)[(place + shift) % 5],
         age=(0.0, 0.3, 0.5, 0.7, 1.0)[place],
         round_trip=ROUND_TRIP[(place + shift) % 3],
         boot=BOOT[(place + 2 * shift) % 3],

@@ -152,11 +152,11 @@ class GroupRun:
         self.clock.at(back, self.say, COORDINATOR, "is another broker")
         self.side.lose(back, back + FINDING[slow] + self.phase.round_trip)
 
-    def to_beat(self, node: Node) -> None:
-        """Wait until the member is at the phase's place in its heartbeat interval."""
+    def to_beat(self, node: Node, share: float | None = None) -> None:
+        """Wait until the member is at that place in its heartbeat interval, the phase's if none is given."""
         interval = self.setup.heartbeat_ms + BEAT_DRIFT
         gone = (self.clock.now - node.beat_base) % interval
-        self.wait((int(self.phase.beat * interval) - gone) % interval)
+        self.wait((int((self.phase.beat if share is None else share) * interval) - gone) % interval)
 
     def grow(self, partitions: int) -> None:
         """Partitions are added to the (last) topic."""

@@ -348,8 +348,10 @@ def T1(given: Input, policy: GroupSetup, phase: Phase) -> Outcome:
     own = 0
     for place, node in enumerate(list(nodes)):
         own += len(node.owned)
-        run.close(node)
         others = [other for other in nodes if other is not node]
+        # Each of the rolls finds the others at a place of its own between two heartbeats.
+        run.to_beat(others[0], (phase.beat + place * (phase.age + phase.order / 8)) % 1)
+        run.close(node)
         if waits:
             settle(run, others)
             run.wait(1_500)

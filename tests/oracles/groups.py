@@ -19,7 +19,7 @@ from typing import Any
 
 from advisor.sim.consumer import Reading
 from advisor.sim.group_phases import GroupSetup
-from tests.oracles import group_lanes
+from tests.oracles import group_failover_lanes, group_lanes
 from tests.oracles.group_outcomes import outcomes
 
 # The clusters of all lanes ran with these, whatever a lane says besides (group.protocol=consumer only).
@@ -75,6 +75,7 @@ def setup(case: Mapping[str, Any]) -> GroupSetup:
         max_poll_interval_ms=int(consumer.get("max.poll.interval.ms", defaults.max_poll_interval_ms)),
         initial_delay_ms=int(broker.get("group.initial.rebalance.delay.ms", 0)),
         assignment_interval_ms=int(broker.get("group.consumer.assignment.interval.ms", 1_000)),
+        broker_session_ms=int(broker.get("broker.session.timeout.ms", defaults.broker_session_ms)),
         metadata_max_age_ms=int(consumer.get("metadata.max.age.ms", defaults.metadata_max_age_ms)),
         reset=reset,
         reset_duration_ms=_duration(duration),
@@ -94,7 +95,7 @@ def family(case: Mapping[str, Any]) -> Any:
     name = case["id"].split("-", 1)[0]
     if name == "G7":
         name = "G7_static" if "static" in case["id"] else "G7_commit"
-    return getattr(group_lanes, name)
+    return getattr(group_failover_lanes if name.startswith("C") else group_lanes, name)
 
 
 @lru_cache(maxsize=256)

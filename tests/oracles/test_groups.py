@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import os
 
+import pytest
+
 from tests.oracles.__main__ import HERE, cases, replay
 from tests.oracles.groups import compare
 
 DATA = os.path.join(HERE, "data", "groups.jsonl")
 
 
-def test_recorded_outcomes():
-    lines, passed, failed, listed = replay("groups", DATA)
+@pytest.mark.parametrize(("data", "listed_max"), [("groups.jsonl", 0), ("groups_more.jsonl", 5)])
+def test_recorded_outcomes(data, listed_max):
+    lines, passed, failed, listed = replay("groups", os.path.join(HERE, "data", data))
     assert failed == 0, "\n".join(lines[:20])
-    assert passed
-    assert listed == 0
+    assert listed <= listed_max
+    assert listed <= passed / 20
 
 
 def test_another_outcome_differs():
