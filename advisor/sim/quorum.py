@@ -48,6 +48,11 @@ class Quorum(NamedTuple):
     election_backoff_max: int = 1 * SECOND
 
     @property
+    def informs_who_registers(self) -> bool:
+        """False: brokers fetch the metadata for themselves, over a connection of its own."""
+        return False
+
+    @property
     def renews_sessions(self) -> bool:
         """A new controller takes every registered broker as heard of just now (ClusterControlManager
         .activate)."""
@@ -100,6 +105,11 @@ class Ensemble(NamedTuple):
     brokers: int = 3
     session_timeout: int = 18 * SECOND
     tick: int = 2 * SECOND
+
+    @property
+    def informs_who_registers(self) -> bool:
+        """True: the controller sends a broker the news once it is registered (LeaderAndIsr)."""
+        return True
 
     @property
     def renews_sessions(self) -> bool:

@@ -349,6 +349,8 @@ class Cluster(Replicas):
                 due = int((1 - self.phase.heartbeat_age) * self.policy.heartbeat_interval)
                 lost = max(0, lasted - due)
                 speaks = due + silence(lost, self.policy.heartbeat_patience, self.phase) - lasted
+                if self.policy.control.informs_who_registers:
+                    hears = speaks
             self.clock.after(hears + self.phase.notify_others, self._hears_again, broker, self._cuts)
             self.clock.after(speaks, self._speaks_again, broker, self._cuts)
 

@@ -13,9 +13,9 @@ from tests.oracles.failover import compare, keys
 DATA = os.path.join(HERE, "data", "failover.jsonl")
 # Made after the model, to try it: one and two replicas, other orders, two brokers killed (4.3, 3.9 and 2.8).
 FEW_REPLICAS = os.path.join(HERE, "data", "failover_few_replicas.jsonl")
-# Likewise: the four kinds of cut, short and long, with kills and without a controller (4.3 and 3.9; a network
-# namespace a node, packets dropped on the bridge). A race of milliseconds is not here, nor are three
-# losses that were by chance the same in both runs: how large they are follows the moment of healing.
+# Likewise: the four kinds of cut, short and long, with kills and without a controller (4.3, 3.9 and 2.8; a
+# network namespace a node, packets dropped on the bridge). Left out are races of milliseconds, and losses
+# that were by chance the same in both runs: how large they are follows the moment of healing.
 CUTS = os.path.join(HERE, "data", "failover_cuts.jsonl")
 
 

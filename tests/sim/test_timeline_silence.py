@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from advisor.sim.quorum import Ensemble, Quorum
 from advisor.sim.timeline import Run, Step
 from advisor.sim.timeline_silence import FETCH_PATIENCE, METADATA_PATIENCE, silence
 from advisor.sim.timeline_table import GRID, MILLISECOND, SECOND
@@ -73,6 +74,20 @@ def test_a_cut_that_is_shorter_than_the_lag_allowed_may_shrink_the_isr():
         run._wait(6 * SECOND)
         assert run.cluster.state.isr == 0b111
     assert smallest == {1, 3}
+
+
+@pytest.mark.parametrize("control", [Quorum(), Ensemble(3, 6 * SECOND, 2 * SECOND)])
+def test_a_broker_hears_of_a_new_leader_by_itself_or_once_it_is_registered(control):
+    waits = set()
+    for phase in GRID:
+        made = setup()
+        run = Run(made._replace(cluster=made.cluster._replace(control=control)), phase)
+        for step in (sleep(1), Step("isolate", "brokers"), sleep(12), Step("unisolate")):
+            run._step(step)
+        cluster = run.cluster
+        run._until(lambda of=cluster: of.informed[0] == 1, 30 * SECOND)
+        waits.add(bool(cluster.cut_from_controller))
+    assert waits == ({True, False} if isinstance(control, Quorum) else {False})
 
 
 def test_a_broker_that_is_started_behind_a_cut_registers_when_the_network_is_whole():
