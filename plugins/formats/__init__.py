@@ -36,6 +36,7 @@ def advisor_formats() -> list[FormatSpec]:
             f"{__name__}.kubernetes:load",
             "Kubernetes workloads: pods, their names and their SPRING_KAFKA_ variables",
             whole=False,
+            edit=f"{__name__}.edit_kubernetes:edit",
         ),
         FormatSpec(
             "properties",

@@ -133,6 +133,11 @@ def _variables(container: Node) -> Iterator[tuple[str, str, int]]:
         yield name, f"${{{path or name}}}", entry.line
 
 
+def is_filled_in(text: str) -> bool:
+    """Whether Kubernetes or Spring puts something in."""
+    return bool(_REFERENCE.search(text)) or "${" in text
+
+
 def _prop(file: str, name: str, text: str, line: int, pod_names: Iterable[str]) -> Prop:
     """A variable as Spring Boot binds it: SPRING_KAFKA_CONSUMER_PROPERTIES_GROUP_INSTANCE_ID is
     spring.kafka.consumer.properties.group.instance.id. `$(VAR)` is filled in by Kubernetes."""

@@ -283,3 +283,30 @@ def test_what_is_filled_in_elsewhere_is_never_edited(name, file, text, line):
     found = Document(file, name, "broker", "k", ())
     with pytest.raises(CannotEdit, match=r"filled in elsewhere|from the shell"):
         function(FORMATS[name].edit)(source(file, text), found, EditStep("set", "acks", "all", line))
+
+
+WORKLOAD = """\
+kind: Deployment
+metadata: {name: billing}
+spec:
+  template:
+    spec:
+      containers:
+      - env:
+        - name: SPRING_KAFKA_CONSUMER_GROUP_ID
+          value: billing  # kafka
+        - name: LOG
+          value: info
+"""
+
+
+def test_kubernetes_takes_text_only():
+    after = added("kubernetes", "billing.yaml", WORKLOAD, 0, "enable.auto.commit", "false")
+    line = "          value: billing  # kafka\n"
+    new = '        - name: SPRING_KAFKA_CONSUMER_PROPERTIES_ENABLE_AUTO_COMMIT\n          value: "false"\n'
+    assert after == WORKLOAD.replace(line, line + new)
+
+
+def test_kubernetes_has_no_variable_for_some_keys():
+    with pytest.raises(CannotEdit, match="lost on the way"):
+        added("kubernetes", "billing.yaml", WORKLOAD, 0, "my-own.key", "1")
