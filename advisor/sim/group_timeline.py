@@ -311,12 +311,16 @@ class GroupRun:
     def _find_positions(self, node: Node, partitions: tuple[int, ...]) -> None:
         """Committed offsets are asked for, then the log of whatever has none. A partition whose leader the
         client does not know yet costs a look at the metadata between the two, and poll() tries again only
-        every retry.backoff.ms (OffsetsRequestManager, OffsetFetcher). With `none` nobody asks a log."""
+        every retry.backoff.ms (OffsetsRequestManager, OffsetFetcher). With `none` nobody asks a log: the
+        consumer owns the partition until the answer says that nothing is committed."""
         trip = self.phase.round_trip
-        resets = self.setup.reset != reading.NONE
-        anew = tuple(p for p in partitions if resets and self.committed[p] == NEVER)
+        anew = tuple(p for p in partitions if self.committed[p] == NEVER)
         if len(anew) < len(partitions):
             self._position(node, tuple(partition for partition in partitions if partition not in anew))
+        if self.setup.reset == reading.NONE:
+            if anew:
+                self.clock.after(trip, self._position, node, anew)
+            return
         known = tuple(partition for partition in anew if self._knows(node, partition))
         unknown = tuple(partition for partition in anew if partition not in known)
         if known:

@@ -18,6 +18,7 @@ from advisor.sim.group_timeline import GroupRun
 
 WATCHED_MS = 10_000  # how long a lane looks for what does not come
 JVM_PAUSE_MS = 500  # between two steps of a lane
+LOOK_MS = 50  # how often a lane looks who owns what
 
 Input = Mapping[str, Any]
 Outcome = dict[str, Any]
@@ -381,7 +382,9 @@ def T3(given: Input, policy: GroupSetup, phase: Phase) -> Outcome:
     run.grow(partitions)
     rate, seconds = number(steps, r"(\d+) rec/s"), number(steps, r"for (\d+) s")
     run.stream(rate * seconds, rate, range(partitions), delay=phase.open)
-    owned = run.until(lambda: run.owned_by(nodes) == partitions, seconds * 1_000)
+    # Whoever recorded looked now and then: what is owned for a moment only may not be seen.
+    while not (owned := run.owned_by(nodes) == partitions) and run.clock.now < grown_at + seconds * 1_000:
+        run.wait(LOOK_MS)
     took = run.clock.now - grown_at
     run.wait(seconds * 1_000 + WATCHED_MS)
     return {

@@ -12,12 +12,13 @@ from tests.oracles.groups import compare
 DATA = os.path.join(HERE, "data", "groups.jsonl")
 
 
-@pytest.mark.parametrize(("data", "listed_max"), [("groups.jsonl", 0), ("groups_more.jsonl", 5)])
-def test_recorded_outcomes(data, listed_max):
+# The second file is ours, of a busy machine: recordings that its pauses explain are not in it.
+@pytest.mark.parametrize("data", ["groups.jsonl", "groups_more.jsonl"])
+def test_recorded_outcomes(data):
     lines, passed, failed, listed = replay("groups", os.path.join(HERE, "data", data))
     assert failed == 0, "\n".join(lines[:20])
-    assert listed <= listed_max
-    assert listed <= passed / 20
+    assert listed == 0
+    assert passed
 
 
 def test_another_outcome_differs():

@@ -75,3 +75,14 @@ def test_a_fetch_that_is_held_for_too_long() -> None:
     assert 45_000 <= slower.first_read_ms <= 46_000
     # A client that waits for longer than the broker holds the fetch reads what there is.
     assert fetched(quiet._replace(max_wait_ms=500), 150_000).timeouts == 0
+
+
+def test_without_a_reset_a_partition_is_owned_until_its_committed_offset_was_asked_for() -> None:
+    run = GroupRun(GroupSetup(reset="none", partitions=1), Phase())
+    member = run.start("m")
+    assert run.until(lambda: bool(member.owned))
+    assigned = run.clock.now
+    assert run.until(lambda: bool(run.errors("m")))
+    assert run.errors("m") == [NO_OFFSET]
+    assert run.clock.now - assigned == Phase().round_trip
+    assert member.owned == ()
