@@ -99,7 +99,10 @@ def _brokers(look: Look) -> Brokers | None:
             return None
         texts.append((text or look.default("broker", key) or "").lower())
     protocols, policy = texts
-    return Brokers("consumer" in protocols, policy in ("upgrade", "bidirectional"))
+    upgrades, downgrades = (policy in (way, "bidirectional") for way in ("upgrade", "downgrade"))
+    number = look.version.number
+    shuts = policy == "disabled" and (number == (4, 3) or number > (4, 3, 0))  # since 4.3.1
+    return Brokers("consumer" in protocols, upgrades, downgrades, not shuts)
 
 
 def rolled(old: Side, new: Side) -> Iterator[Judgement]:
@@ -112,15 +115,15 @@ def rolled(old: Side, new: Side) -> Iterator[Judgement]:
     if was is None or is_now is None or brokers is None:
         return
     from ..sim.group import INCONSISTENT
-    from ..sim.rolling import CONSUMER, roll
+    from ..sim.rolling import CLASSIC, CONSUMER, roll
 
     members, partitions, numbers = _size(new.look)
     run = roll(was, is_now, members, partitions, brokers, new.own)
     numbers += (("running at worst", f"{run.fewest} of {members}"),)
-    if run.refused == INCONSISTENT:
+    if run.refused == INCONSISTENT and was.protocol == CLASSIC:
         yield _two_bounces(old, new, run, members, partitions, numbers)
     elif run.refused is not None:
-        yield _protocol_refused(new, run, numbers)
+        yield _protocol_refused(new, run, (was.protocol, is_now.protocol), numbers)
     elif run.ghosts:
         yield _ghosts(old, new, run, numbers)
     if CONSUMER in (was.protocol, is_now.protocol):
@@ -206,8 +209,8 @@ def _two_bounces(
     return Judgement("broken", hit, _trace(run))
 
 
-def _protocol_refused(new: Side, run: Roll, numbers: Numbers) -> Judgement:
-    from ..sim.rolling import UNSUPPORTED
+def _protocol_refused(new: Side, run: Roll, protocols: tuple[str, str], numbers: Numbers) -> Judgement:
+    from ..sim.rolling import CLASSIC, UNSUPPORTED
 
     _, protocol = new.look.text("consumer", "group.protocol")
     _, policy = new.look.text("broker", MIGRATION_POLICY)
@@ -216,6 +219,8 @@ def _protocol_refused(new: Side, run: Roll, numbers: Numbers) -> Judgement:
         advice = ["upgrade the brokers to 4.0 or later first, then the consumers"]
     else:
         reason = f"{MIGRATION_POLICY} lets no running classic group become a consumer group"
+        if protocols[1] == CLASSIC:
+            reason = f"{MIGRATION_POLICY}=disabled lets no classic member into a running consumer group"
         advice = [
             f"set {MIGRATION_POLICY}=bidirectional on every broker before the roll",
             "or stop every member of the group before the first is started with the new protocol",
@@ -223,7 +228,7 @@ def _protocol_refused(new: Side, run: Roll, numbers: Numbers) -> Judgement:
     hit = Hit(
         place_of(new, protocol),
         ("group.protocol",),
-        {"reason": reason, "resource": new.document.name},
+        {"reason": reason, "resource": new.document.name, "old": protocols[0], "new": protocols[1]},
         (*_shown(protocol), *((("broker", policy),) if policy is not None else ())),
         (),
         numbers,

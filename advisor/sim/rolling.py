@@ -24,6 +24,7 @@ from .rolling_at_broker import AtBroker
 
 CLASSIC, CONSUMER = "classic", "consumer"
 BY_BROKER = "the broker's"
+CLASSIC_AGAIN = "the group is a classic one again"
 NOT_A_CONSUMER_GROUP = "GROUP_ID_NOT_FOUND"
 UNSUPPORTED = "UNSUPPORTED_VERSION"
 _SETTLED_MAX = 8  # a cooperative group settles in two rounds, one of the broker's in three
@@ -41,7 +42,10 @@ class Brokers(NamedTuple):
     """What the brokers make of the consumer protocol (4.0 on; before that they have to be told)."""
 
     consumer_protocol: bool = True
+    # group.consumer.migration.policy: may a running group become the broker's, and a classic one again?
     online_upgrade: bool = True
+    online_downgrade: bool = True
+    classic_joins: bool = True  # a classic member is let into a group that the broker runs
 
 
 class RollStep(NamedTuple):
@@ -54,6 +58,7 @@ class RollStep(NamedTuple):
     generation: int
     reads: tuple[tuple[int, ...] | None, ...]  # by member; None: it is not running, or was refused
     effects: tuple[str, ...]
+    revoked: int = 0  # partitions that members gave up in this step
 
 
 class Roll(NamedTuple):
@@ -123,13 +128,17 @@ class _Run:
         if kind.static:
             effects = ("a static member does not say that it leaves",)
         if self.by_broker:
-            self.broker.leave(self.numbers[member])
-            self._settle()
-            if not kind.static and self._all_classic():
-                self.by_broker = False
-                self.group = self.broker.handed_back(self._strategies_of)
+            if kind.static or not self._all_classic():
+                self.broker.leave(self.numbers[member])
                 self._settle()
-                effects = ("the group is a classic one again",)
+            elif self.brokers.online_downgrade:
+                self.by_broker = False
+                self.group = self.broker.handed_back(self._strategies_of, self.numbers[member])
+                effects = (CLASSIC_AGAIN,)
+                self._settle()
+            else:
+                self.broker.leave(self.numbers[member], planned=False)
+                effects = ("nobody reads what it read until a member joins",)
         elif not kind.static:
             self.group = coordinator.remove(self.group, self.numbers[member])
             self._settle()
@@ -137,6 +146,8 @@ class _Run:
 
     def start(self, member: int, kind: Kind) -> None:
         was, self.kinds[member] = self.kinds[member], kind
+        if self.by_broker and kind.protocol == CLASSIC and self.broker.is_empty:
+            self.by_broker, self.group = False, Group()  # an empty group is of whichever protocol comes
         if kind.protocol == CONSUMER or self.by_broker:
             self._start_at_broker(member, kind)
             return
@@ -171,16 +182,18 @@ class _Run:
         effects: list[str] = []
         was = self.numbers[member]
         if kind.protocol == CONSUMER and not self.by_broker:
-            others = any(running for other, running in enumerate(self.running) if other != member)
             if not self.brokers.consumer_protocol:
                 self._refuse(member, UNSUPPORTED)
                 return
-            if others and not self.brokers.online_upgrade:
+            if coordinator.members(self.group) and not self.brokers.online_upgrade:
                 self._refuse(member, NOT_A_CONSUMER_GROUP)
                 return
             self.by_broker = True
             self.broker.take_over(self.group)
             effects.append("the group is the broker's from now on")
+        elif kind.protocol == CLASSIC and not self.brokers.classic_joins:
+            self._refuse(member, INCONSISTENT)
+            return
         self.numbers[member] = self.next_number
         self.next_number += 1
         self.running[member] = True
@@ -190,10 +203,15 @@ class _Run:
             self.broker.drop(was)
         elif self.broker.holds(was):
             self.broker.leave(was)  # a classic member left no word, and may be replaced all the same
-        if self.broker.join(self.numbers[member], self._instance(member)):
-            self.reads[member] = self.broker.heartbeat(self.numbers[member], ())
+        unnoticed = self.broker.join(self.numbers[member], self._instance(member))
+        self.reads[member] = self.broker.heartbeat(self.numbers[member], ())
+        if unnoticed:
             effects.append("gets its old partitions back, nobody else notices")
         self._settle()
+        if unnoticed and self._all_classic() and self.brokers.online_downgrade:
+            self.by_broker = False
+            self.group = self.broker.handed_back(self._strategies_of)
+            effects.append(CLASSIC_AGAIN)
         self._tell("start", member, tuple(effects))
 
     def _settle_at_broker(self) -> None:
@@ -298,4 +316,6 @@ class _Run:
         reads = tuple(self.reads[number] if running else None for number, running in enumerate(self.running))
         strategy = BY_BROKER if self.by_broker else self.group.strategy
         generation = self.broker.group.epoch if self.by_broker else self.group.generation
-        self.steps.append(RollStep(what, member, self.kinds[member], strategy, generation, reads, effects))
+        revoked = self.revoked - sum(step.revoked for step in self.steps)
+        kind = self.kinds[member]
+        self.steps.append(RollStep(what, member, kind, strategy, generation, reads, effects, revoked))

@@ -2,9 +2,10 @@
 
 The first member of the consumer protocol that joins a classic group turns it into a group of the broker's
 (ConsumerGroup.fromClassicGroup): epoch and assignments stay, and from then on the broker's assignor plans for
-all. Classic members are told of every new epoch by their heartbeats and join and sync as ever; what they get
-is their part of the broker's plan. When the last member of the consumer protocol is gone it is a classic
-group again.
+all. Classic members are told of every new plan by their heartbeats and join and sync as ever; what they get
+is their part of it. A plan is made when somebody joins, or at a heartbeat of a member of the consumer
+protocol, never at one of a classic member. When the last member of the consumer protocol is gone it is a
+classic group again, if the brokers are set so; else what that member read waits until somebody joins.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ class AtBroker:
         self.place = place  # where a member's number sorts
 
     def take_over(self, group: classic.Group) -> None:
+        if not classic.members(group):
+            self.group = epochs.EpochGroup(partitions=self.group.partitions)
+            return
         roster = tuple(
             entry
             and epochs.EpochMember(entry.instance, group.generation, epochs.STABLE, assigned=entry.assigned)
@@ -35,15 +39,25 @@ class AtBroker:
             group.generation,
         )
 
-    def handed_back(self, strategies: Callable[[int], tuple[str, ...]]) -> classic.Group:
-        """The classic group that is left, with everybody to join again."""
+    def handed_back(
+        self, strategies: Callable[[int], tuple[str, ...]], leaver: int | None = None
+    ) -> classic.Group:
+        """The classic group that is left. If somebody leaves it everybody is to join again: the broker plans
+        no more for it."""
+        if leaver is not None:
+            self.group = epochs.remove(self.group, leaver)
         roster = tuple(
             entry and classic.Member(strategies(number), entry.instance, assigned=entry.assigned)
             for number, entry in enumerate(self.group.roster)
         )
         here = epochs.members(self.group)
         left = classic.Group(roster=roster, generation=self.group.epoch, leader=here[0], size=len(here))
-        return classic.prepare(left._replace(phase=classic.STABLE, strategy=classic.vote(left)))
+        left = left._replace(phase=classic.STABLE, strategy=classic.vote(left))
+        return left if leaver is None else classic.prepare(left)
+
+    @property
+    def is_empty(self) -> bool:
+        return not epochs.members(self.group)
 
     def holds(self, number: int) -> bool:
         return epochs.knows(self.group, number)
@@ -54,8 +68,9 @@ class AtBroker:
         self.group, _ = epochs.join(self.group, number, instance, self._assign)
         return self.group.epoch == epoch
 
-    def leave(self, number: int) -> None:
-        self.group = epochs.leave(self.group, number, self._assign)
+    def leave(self, number: int, planned: bool = True) -> None:
+        """`planned`: somebody is there whose heartbeat makes another plan."""
+        self.group = epochs.leave(self.group, number, self._assign if planned else None)
 
     def drop(self, number: int) -> None:
         self.group = epochs.remove(self.group, number, self._assign)
