@@ -87,6 +87,10 @@ class EpochSide(Side):
         return epochs.may_commit(self.group, node.number, epoch)
 
     def grow(self) -> None:
+        """The coordinator hears of new partitions as every broker does, from the controller."""
+        self.clock.after(self.trip, self._grown)
+
+    def _grown(self) -> None:
         self.group = epochs.grow(self.group, self.run.partitions)
         self._ripple()
 
@@ -130,6 +134,10 @@ class EpochSide(Side):
         wanted = epochs.member(self.group, node.number).assigned
         gone = tuple(partition for partition in node.owned if partition not in wanted)
         self.run.give_up(node, gone, "revoked")
+        if node.free_at > self.clock.now:
+            # The client's assignment changes when the listener is done. A member that is out before that
+            # has all of it lost, what the listener was told included (transitionToStale, -Fenced).
+            node.giving = gone
         new = tuple(partition for partition in wanted if partition not in node.owned)
         if new:
             self.run.take(node, new)
@@ -139,6 +147,7 @@ class EpochSide(Side):
 
     def _acknowledged(self, node: Node) -> None:
         if node.alive and not node.out:
+            node.giving = ()
             if self.away.until > self.clock.now:
                 return  # it is said again when the coordinator is found
             self.run.requests += 1

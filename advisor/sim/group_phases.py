@@ -39,6 +39,14 @@ HANDED_OVER = (100, 400, 1_500)
 LOADING = (10, 60, 300)
 # A client without a coordinator asks again after retry.backoff.ms, doubled up to retry.backoff.max.ms.
 FINDING = (20, 400, 1_100)
+# A fetch waits at a broker until something is written there for it, at most replica.fetch.wait.max.ms or
+# fetch.max.wait.ms (both 500), and holds up what comes after it on its connection. So followers begin to
+# fetch an added partition that late: until then its high watermark stands still, nothing in it can be read,
+# and `latest` takes its beginning for its end. And a consumer that fetches from a broker is told that late
+# where another partition of that broker ends.
+FOLLOWED = (20, 250, 520)
+PARKED = (0, 150, 450)
+BROKERS = 3  # lead in turn; at each another fetch waits, the last one longest
 # How long an empty poll of an application takes before it calls poll() again, and the pause of a loop that
 # has nothing to do between two polls.
 LOOP = 1
@@ -55,6 +63,8 @@ class Phase(NamedTuple):
     # middle (2), or in no order at all (3 and more, each another one).
     order: int = 0
     late: bool = False  # an auto-commit of the consumer protocol carries what its poll returns
+    followed: int = FOLLOWED[1]  # how long nothing in an added partition can be read
+    parked: int = PARKED[1]  # how long a question waits behind a fetch
     slow: int = 1  # how soon another broker coordinates: the place in HEARTBEAT_AGE and the ranges after it
 
 
@@ -68,6 +78,8 @@ GRID: tuple[Phase, ...] = tuple(
         timer=POLL_TIMER[place % 3],
         order=shift if shift < 3 else shift + place,
         late=place % 2 == 1,
+        followed=FOLLOWED[(2 * place + shift) % 3],
+        parked=PARKED[(place + 2 * shift) % 3],
         slow=(place + shift) % 3,
     )
     for shift in range(4)

@@ -55,7 +55,7 @@ class PollLoop:
             self.commit(node, reading.consumed(node.consumer) if late else before)
             node.commit_at = self.clock.now + setup.auto_commit_interval_ms
         if policy.commits == BEFORE and returned:
-            self.commit(node, reading.consumed(node.consumer))
+            self._commit_sync(node, reading.consumed(node.consumer))
         node.batches += bool(returned)
         node.polled += returned
         if returned:
@@ -66,8 +66,8 @@ class PollLoop:
             if returned or (due and self._uncommitted(node)):
                 self._plan_poll(node, max([self.clock.now + LOOP, *due]))
         elif returned:
-            node.batch_at = self.clock.now
-            self.run.occupy(node, max(node.free_at, self.clock.now) + int(returned * setup.process_ms))
+            node.batch_at = max(node.free_at, self.clock.now)
+            self.run.occupy(node, node.batch_at + int(returned * setup.process_ms))
             self._halt_within(node)
             self.clock.at(node.free_at, self._batch_done, node, node.batches)
         elif policy.commits == AUTO and self._uncommitted(node):
@@ -85,7 +85,7 @@ class PollLoop:
             offsets = reading.consumed(node.consumer)
             for span in done:  # what was lost meanwhile is committed all the same, and refused
                 offsets.setdefault(span.partition, span.end)
-            self.commit(node, offsets)
+            self._commit_sync(node, offsets)
         self.wake(node)
 
     def _hand_over(self, node: Node) -> None:
@@ -112,7 +112,7 @@ class PollLoop:
             if span.partition == partition and span.first <= offset < span.end:
                 delay = int((ahead + offset - span.first) * self.run.setup.process_ms)
                 if not self.run.setup.reading.workers or delay == 0:
-                    self.clock.after(delay, self._halt, node)
+                    self.clock.at(max(node.batch_at, self.clock.now) + delay, self._halt, node)
                 return
             ahead += span.end - span.first
 
@@ -141,6 +141,13 @@ class PollLoop:
             self.run.committed[partition] != offset
             for partition, offset in reading.consumed(node.consumer).items()
         )
+
+    def _commit_sync(self, node: Node, offsets: dict[int, int]) -> None:
+        """The application waits for the answer; what is written meanwhile comes with the next poll."""
+        asked = not node.joining or node.out
+        self.commit(node, offsets)
+        if asked and node.alive:
+            self.run.occupy(node, max(node.free_at, self.clock.now + self.run.phase.round_trip))
 
     def commit(self, node: Node, offsets: dict[int, int], closing: bool = False) -> None:
         """The coordinator takes a commit or refuses it. A cooperative member that is joining is told so by

@@ -32,6 +32,7 @@ class Node:
         "consumer",
         "free_at",
         "generation",
+        "giving",
         "instance",
         "joining",
         "keeps",
@@ -62,6 +63,7 @@ class Node:
         self.keeps = rebalance_protocol(strategies, cooperative) == "cooperative"
         self.generation = classic.NO_GENERATION  # or epoch
         self.owned: tuple[int, ...] = ()
+        self.giving: tuple[int, ...] = ()  # a listener gives them up, the client still counts them as its own
         self.consumer: Consumer | None = None
         self.free_at = 0  # when the application is in poll() again
         self.last_poll = 0

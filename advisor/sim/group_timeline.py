@@ -20,6 +20,7 @@ from .group_clocked import ClassicSide
 from .group_clocked_epochs import EpochSide
 from .group_phases import (
     BEAT_DRIFT,
+    BROKERS,
     FENCE_LATE,
     FINDING,
     HANDED_OVER,
@@ -176,8 +177,16 @@ class GroupRun:
         self.side.grow()
 
     def produce(self, partition: int, records: int = 1) -> None:
+        now = self.clock.now
+        seen = self.grown_at + self.phase.followed * (1 + partition % BROKERS) // BROKERS
+        if partition >= self.grown_from and now < seen:
+            self.clock.at(seen, self._readable, partition, records, now)
+        else:
+            self._readable(partition, records, now)
+
+    def _readable(self, partition: int, records: int, written: int) -> None:
         self.ends[partition] += records
-        self.stamps[partition] += [self.clock.now] * records
+        self.stamps[partition] += [written] * records
         for node in self.nodes:
             if node.alive and partition in node.owned:
                 self.loop.wake(node)
@@ -264,7 +273,9 @@ class GroupRun:
         """A member that finds itself out: what it owned is lost, it joins again under a new id."""
         if not node.out:
             return
-        self.give_up(node, node.owned, "lost")
+        lost = tuple(sorted((*node.owned, *node.giving))) if node.giving else node.owned
+        node.giving = ()
+        self.give_up(node, lost, "lost")
         node.out = False
         self.tell(node, "joins", "again")
         node.number = self._number()
@@ -312,21 +323,27 @@ class GroupRun:
         """Committed offsets are asked for, then the log of whatever has none. A partition whose leader the
         client does not know yet costs a look at the metadata between the two, and poll() tries again only
         every retry.backoff.ms (OffsetsRequestManager, OffsetFetcher). With `none` nobody asks a log: the
-        consumer owns the partition until the answer says that nothing is committed."""
-        trip = self.phase.round_trip
+        consumer owns the partition until the answer says that nothing is committed. In the consumer protocol
+        another thread asks, when poll() goes round, and poll() hears of it when it goes round again."""
+        trip, timer = self.phase.round_trip, self.phase.timer
+        turn = timer if self.setup.protocol == "consumer" else 0
         anew = tuple(p for p in partitions if self.committed[p] == NEVER)
         if len(anew) < len(partitions):
             self._position(node, tuple(partition for partition in partitions if partition not in anew))
         if self.setup.reset == reading.NONE:
             if anew:
-                self.clock.after(trip, self._position, node, anew)
+                self.clock.after(trip + 2 * turn, self._position, node, anew)
             return
-        known = tuple(partition for partition in anew if self._knows(node, partition))
-        unknown = tuple(partition for partition in anew if partition not in known)
-        if known:
-            self.clock.after(2 * trip, self._position, node, known)
-        if unknown:
-            self.clock.after(2 * trip + RETRY_BACKOFF + self.phase.timer, self._position, node, unknown)
+        delays: dict[int, list[int]] = {}
+        for partition in anew:
+            delay = 2 * trip + turn
+            if not self._knows(node, partition):
+                delay += RETRY_BACKOFF + timer
+            if len(anew) < len(node.owned):  # it fetches others meanwhile
+                delay += self.phase.parked * (partition % BROKERS) // (BROKERS - 1)
+            delays.setdefault(delay, []).append(partition)
+        for delay, told in delays.items():
+            self.clock.after(delay, self._position, node, told)
 
     def _knows(self, node: Node, partition: int) -> bool:
         """Has the client's metadata this partition? Those added since are found when it is old enough."""

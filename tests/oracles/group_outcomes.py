@@ -13,14 +13,24 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
-from advisor.sim.group_phases import GRID, Phase
+from advisor.sim.group_phases import GRID, OPEN, POLL_TIMER, ROUND_TRIP, Phase
 
 Outcome = dict[str, Any]
+# The grid has few points in many ranges; these have the ends of some together.
+ENDS = tuple(
+    Phase(beat=beat, round_trip=ROUND_TRIP[end], open=OPEN[end], timer=timer, order=order)
+    for order, end in ((0, 0), (1, -1))
+    for timer in (POLL_TIMER[-1], POLL_TIMER[0])
+    for beat in (0.0, 0.15)
+)
 HALVINGS = 7  # a hundredth of a grid step: two milliseconds of a second
 
 
-def outcomes(schedule: Callable[[Phase], Outcome]) -> tuple[Outcome, ...]:
-    return _Outcomes(schedule).all()
+def outcomes(*schedules: Callable[[Phase], Outcome]) -> tuple[Outcome, ...]:
+    found: dict[str, Outcome] = {}
+    for schedule in schedules:
+        found.update((repr(outcome), outcome) for outcome in _Outcomes(schedule).all())
+    return tuple(found.values())
 
 
 class _Outcomes:
@@ -29,7 +39,7 @@ class _Outcomes:
         self.found: list[Outcome] = []
 
     def all(self) -> tuple[Outcome, ...]:
-        ran = [(phase, self.run(phase)) for phase in GRID]
+        ran = [(phase, self.run(phase)) for phase in (*GRID, *ENDS)]
         for low, high in pairwise(ran):
             if low[0].order == high[0].order:
                 # What is a choice, not a place in a range, stays as it is at the first end.
@@ -71,4 +81,6 @@ def _middle(low: Phase, high: Phase) -> Phase:
         boot=(low.boot + high.boot) // 2,
         open=(low.open + high.open) // 2,
         timer=(low.timer + high.timer) // 2,
+        followed=(low.followed + high.followed) // 2,
+        parked=(low.parked + high.parked) // 2,
     )

@@ -12,8 +12,9 @@ from tests.oracles.groups import compare
 DATA = os.path.join(HERE, "data", "groups.jsonl")
 
 
-# The second file is ours, of a busy machine: recordings that its pauses explain are not in it.
-@pytest.mark.parametrize("data", ["groups.jsonl", "groups_more.jsonl"])
+# The second file is ours, of a busy machine: recordings that its pauses explain are not in it. The third is
+# of a quiet one.
+@pytest.mark.parametrize("data", ["groups.jsonl", "groups_more.jsonl", "groups_quiet.jsonl"])
 def test_recorded_outcomes(data):
     lines, passed, failed, listed = replay("groups", os.path.join(HERE, "data", data))
     assert failed == 0, "\n".join(lines[:20])

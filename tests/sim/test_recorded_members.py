@@ -1,7 +1,8 @@
 """Long work in rebalance listeners, and static members under new names, as a real 4.3.1 broker had them.
 
-Recorded with Java consumers: four partitions, heartbeats of 3 s, sessions of 10 s (listeners) or 15 s. A lane
-is what happened from the moment of a third member, or a restart: milliseconds, what, and partitions in all.
+Recorded with Java consumers: four partitions, heartbeats of 3 s, sessions of 10 s (listeners of the
+classic protocol) or 15 s. A lane is what happened from the moment of a third member, or a restart:
+milliseconds, what, and partitions in all.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import pytest
 
 from advisor.sim.group_clocked import Node
-from advisor.sim.group_phases import GroupSetup, Phase
+from advisor.sim.group_phases import OPEN, ROUND_TRIP, GroupSetup, Phase
 from advisor.sim.group_timeline import GroupRun
 
 Lane = list[tuple[int, str, int]]
@@ -50,16 +51,38 @@ LISTENERS: dict[tuple[str, int, int, int], Lane] = {
         (50_764, "lost", 1),
         (50_784, "revoked", 1),
     ],
-    # What its listener was giving up counts as lost once more; the model has it given up.
-    (CONSUMER, 8_000, 0, 12_000): [
-        (2_528, "revoked", 1),
-        (12_099, "assigned", 2),
-        (15_148, "revoked", 1),
-        (23_600, "assigned", 2),
-        (29_621, "revoked", 1),
-        (39_211, "assigned", 2),
-        (42_236, "revoked", 1),
-        (50_703, "assigned", 2),
+}
+# The same of the consumer protocol, by max.poll.interval.ms and work in the listener.
+LOST: dict[tuple[int, int], Lane] = {
+    (8_000, 12_000): [
+        (2_610, "revoked", 1),
+        (12_168, "assigned", 2),
+        (14_613, "lost", 2),
+        (17_706, "revoked", 1),
+        (26_745, "assigned", 2),
+        (29_707, "lost", 2),
+        (29_854, "revoked", 1),
+        (38_838, "assigned", 2),
+        (41_854, "lost", 2),
+        (44_851, "revoked", 1),
+    ],
+    (6_000, 10_000): [
+        (2_627, "revoked", 1),
+        (9_138, "assigned", 2),
+        (12_628, "lost", 2),
+        (14_590, "revoked", 1),
+        (21_764, "assigned", 2),
+        (24_590, "lost", 2),
+        (24_786, "revoked", 1),
+        (33_720, "assigned", 2),
+        (34_787, "lost", 2),
+        (36_825, "revoked", 1),
+    ],
+    (5_000, 7_000): [
+        (1_327, "revoked", 1),
+        (8_328, "lost", 2),
+        (8_528, "assigned", 1),
+        (9_138, "assigned", 1),
     ],
 }
 # By assignor, the id before and after the restart.
@@ -93,22 +116,18 @@ def told(run: GroupRun, since: int, *what: str) -> Lane:
     return found
 
 
-def alike(played: Lane, recorded: Lane) -> None:
-    assert [step[1:] for step in played] == [step[1:] for step in recorded]
-    for (mine, _, _), (theirs, _, _) in zip(played, recorded, strict=True):
-        assert abs(mine - theirs) <= 250 + 0.03 * theirs
+def alike(played: Lane, recorded: Lane) -> bool:
+    return [step[1:] for step in played] == [step[1:] for step in recorded] and all(
+        abs(mine - theirs) <= 250 + 0.03 * theirs
+        for (mine, _, _), (theirs, _, _) in zip(played, recorded, strict=True)
+    )
 
 
 @pytest.mark.parametrize("lane", LISTENERS, ids=str)
 def test_long_work_in_a_listener(lane: tuple[str, int, int, int]) -> None:
     assignor, interval, busy, work = lane
-    classic = assignor != CONSUMER
     setup = GroupSetup(
-        protocol="classic" if classic else CONSUMER,
-        strategies=(assignor,) if classic else ("uniform",),
-        max_poll_interval_ms=interval,
-        session_ms=10_000 if classic else 15_000,
-        heartbeat_ms=3_000,
+        strategies=(assignor,), max_poll_interval_ms=interval, session_ms=10_000, heartbeat_ms=3_000
     )
     run, nodes = started(setup, ("", ""))
     if busy:
@@ -118,8 +137,41 @@ def test_long_work_in_a_listener(lane: tuple[str, int, int, int]) -> None:
     since = run.clock.now
     run.start("m2", delay=run.phase.open)
     run.wait(2 * interval + 3 * work)
-    kinds = ("assigned", "revoked", *(("lost",) if classic else ()))
-    alike(told(run, since, *kinds), LISTENERS[lane])
+    played = told(run, since, "assigned", "revoked", "lost")
+    assert alike(played, LISTENERS[lane]), played
+
+
+@pytest.mark.parametrize("lane", LOST, ids=str)
+def test_what_a_listener_was_giving_up_is_lost_too(lane: tuple[int, int]) -> None:
+    """A member of the consumer protocol that is out while its listener works loses all that it had. How its
+    member id sorts, and where between two heartbeats the third member found it, is in no recording."""
+    places = [(order, share / 30) for order in range(4) for share in range(30)]
+    assert any(alike(_lost(lane, order, share), LOST[lane]) for order, share in places)
+
+
+def _lost(lane: tuple[int, int], order: int, share: float) -> Lane:
+    interval, work = lane
+    setup = GroupSetup(
+        protocol=CONSUMER,
+        strategies=("uniform",),
+        partitions=4,
+        max_poll_interval_ms=interval,
+        session_ms=15_000,
+        heartbeat_ms=3_000,
+        assignment_interval_ms=1_000,
+    )
+    run = GroupRun(setup, Phase(order=order, round_trip=ROUND_TRIP[0], open=OPEN[0]), records=False)
+    nodes = [run.start("m0", delay=OPEN[0])]
+    run.until(lambda: len(nodes[0].owned) == 4)
+    nodes.append(run.start("m1", delay=OPEN[0]))
+    run.until(lambda: all(len(node.owned) == 2 for node in nodes))
+    run.wait(3_500)
+    run.to_beat(nodes[1], share)
+    run.setup = run.setup._replace(listener_ms=work)
+    since = run.clock.now
+    run.start("m2", delay=OPEN[0])
+    run.wait(2 * interval + 3 * work)
+    return told(run, since, "assigned", "revoked", "lost")
 
 
 @pytest.mark.parametrize("lane", NAMES, ids=str)
@@ -131,4 +183,5 @@ def test_a_static_member_that_is_restarted(lane: tuple[str, str, str]) -> None:
     run.close(nodes[0])
     nodes.append(run.start("m2", instance=after, delay=2_000))
     run.until(lambda: run.owned_by(nodes) == 4 and bool(nodes[2].owned), 80_000)
-    alike(told(run, since, "assigned", "revoked"), NAMES[lane])
+    played = told(run, since, "assigned", "revoked")
+    assert alike(played, NAMES[lane]), played
