@@ -240,8 +240,8 @@ class Asked(NamedTuple):
     answers: Mapping[str, Answers]
 
 
-def ask_linked(asking: Asking, project: Project, linked: Linked) -> Asked:
-    """Every rule asked of what was read and joined."""
+def ask_linked(asking: Asking, project: Project, linked: Linked, alone: bool = True) -> Asked:
+    """Every rule asked of what was read and joined. Not `alone`: of deployments only."""
     options, registry, rules, choice, cache = asking
     records, documents, deployments, _ = linked
     versions = _document_versions(documents, deployments, options.kafka_version or project.kafka_version)
@@ -255,7 +255,7 @@ def ask_linked(asking: Asking, project: Project, linked: Linked) -> Asked:
         choice,
         project,
         records,
-        documents,
+        documents if alone else (),
         deployments,
         versions,
         profiles,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from .cache import Cache, digest
@@ -32,6 +33,7 @@ class Remembered:
         return self._memo[whole]
 
 
+@cache
 def sources_stamp() -> str:
     """Sizes and times of the sources that answers come from: no literal to forget, and cheaper than reading
     them. The cache is this machine's own."""

@@ -16,7 +16,7 @@ from .options import FleetOptions
 if TYPE_CHECKING:
     from .run import FleetResult
 
-__all__ = ["FleetOptions", "audit_fleet"]
+__all__ = ["FleetOptions", "audit_fleet", "findings_by_row"]
 
 
 def audit_fleet(spark: Any, sources: Any, out: str, **wanted: Any) -> FleetResult:
@@ -25,3 +25,11 @@ def audit_fleet(spark: Any, sources: Any, out: str, **wanted: Any) -> FleetResul
     from .run import audit_fleet as run
 
     return run(spark, sources, out, FleetOptions(**wanted))
+
+
+def findings_by_row(spark: Any, folder: str, where: str = "true") -> Any:
+    """The findings of a run, one for each deployment or configuration that has it. `folder` is that of the
+    result; `where` is a condition on the table `findings`, such as "code = 'KA101'"."""
+    from .by_row import findings_by_row as rows
+
+    return rows(spark, folder, where)

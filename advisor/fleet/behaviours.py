@@ -1,120 +1,116 @@
 """From deployments to the few that behave differently: resolve, project, and write the text that is judged.
 
 Everything here is done once for each distinct configuration, pair of topic and cluster, or combination, not
-for each row.
+for each row. The driver holds these few; what the broker says for a topic is resolved by Spark.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Set
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence, Set
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..catalog import NEWEST, Version, resolution_table, resolve_version
 from .canonical import BETWEEN, ENTRY
-from .resolving import quoted, resolved_sql
+from .resolving import spoken_sql
+from .session import INTERPRETED, settings
 from .worker import SECTION
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import SparkSession
 
 VERSION_KEY = "@fact:kafka.version"
+Entries = dict[str, str]
+
+
+class Combination(NamedTuple):
+    """The sides of a behaviour, by sha-256."""
+
+    behaviour: str
+    producer_fp: str | None
+    topic_fp: str | None
+    cluster_fp: str | None
+    group_fps: tuple[str, ...]
+
+
+class Subject(NamedTuple):
+    """What is judged for the behaviours that name it: sections (slot, configuration), and their sha-256."""
+
+    mark: str
+    text: str
 
 
 def subjects(
-    combinations: DataFrame,
-    documents: DataFrame,
-    clusters: DataFrame | None,
+    spark: SparkSession,
+    combinations: Iterable[Combination],
+    texts: Mapping[str, str],
+    members: Mapping[str, Sequence[str]],
     read: Set[str],
-    versions: Iterable[str],
     stated: str | None,
-) -> DataFrame:
-    """behaviour -> mark (sha-256 of the resolved values), text. `combinations` has behaviour, producer_fp,
-    topic_fp, cluster_fp and group_fps, each once; `documents` fp and canon; `clusters` cluster_fp and
-    members; `versions` are those that the brokers of the documents have."""
-    wanted = f"in ({', '.join(quoted(key) for key in sorted(read))})"
-    known = documents.selectExpr(
-        "fp", f"{_entries('canon', f'{_KEY} {wanted}')} as kept", f"{_map('canon')} as given", "canon"
-    )
-    frame = combinations
-    for side in ("producer", "topic"):
-        said = known.selectExpr(f"fp as {side}_fp", f"concat('{side}=', kept) as {side}_text")
-        frame = frame.join(said, f"{side}_fp", "left")
-    groups = combinations.select("behaviour", "group_fps").where("size(group_fps) > 0")
-    read_by = _texts(groups, "behaviour", "group_fps", known.selectExpr("fp", "kept as text"), "group_texts")
-    frame = frame.join(read_by, "behaviour", "left")
-    if clusters is None:
-        frame = frame.selectExpr("*", "cast(null as array<string>) as brokers", "array() as spoke")
-    else:
-        texts = _texts(clusters, "cluster_fp", "members", known.selectExpr("fp", "canon as text"), "brokers")
-        ruled = _spoken(combinations, known, texts, read, {stated} if stated else {NEWEST, *versions}, stated)
-        frame = frame.join(texts, "cluster_fp", "left").join(ruled, ["topic_fp", "cluster_fp"], "left")
-    # A broker's value that speaks for the topic counts; one that the topic overrides does not.
-    counts = f"{_KEY} {wanted} or array_contains(spoke, {_KEY})"
-    broker = f"transform(brokers, (text, n) -> concat('broker', n, '=', {_entries('text', counts)}))"
-    group = "transform(group_texts, (text, n) -> concat('group', n, '=', text))"
-    text = f"concat_ws({quoted(SECTION)}, producer_text, topic_text, {broker}, {group})"
-    return frame.selectExpr("behaviour", f"{text} as text").selectExpr(
-        "behaviour", "sha2(text, 256) as mark", "text"
-    )
+) -> dict[str, Subject]:
+    """By behaviour. `texts` are configurations by their sha-256, `members` the brokers of each cluster."""
+    combinations = list(combinations)
+    given = {fp: _entries(text) for fp, text in texts.items()}
+    kept = {fp: _joined(entries, read) for fp, entries in given.items()}
+    pairs = sorted({(c.topic_fp, c.cluster_fp) for c in combinations if c.cluster_fp is not None}, key=str)
+    spoke = _spoken(spark, pairs, given, members, read, stated)
+    brokers = {
+        (topic, cluster): [_joined(given[fp], {*read, *said}) for fp in members[cluster]]
+        for (topic, cluster), said in zip(pairs, spoke, strict=True)
+    }
+    made = {}
+    for one in combinations:
+        sections = [
+            f"{side}={kept[fp]}"
+            for side, fp in (("producer", one.producer_fp), ("topic", one.topic_fp))
+            if fp is not None
+        ]
+        of_cluster = brokers[one.topic_fp, one.cluster_fp] if one.cluster_fp is not None else ()
+        sections += [f"broker{number}={text}" for number, text in enumerate(of_cluster)]
+        sections += [f"group{number}={kept[fp]}" for number, fp in enumerate(one.group_fps)]
+        text = SECTION.join(sections)
+        made[one.behaviour] = Subject(sha256(text.encode()).hexdigest(), text)
+    return made
 
 
-_KEY = f"substring_index(entry, {quoted(BETWEEN)}, 1)"
+def _entries(text: str) -> Entries:
+    return {key: value for key, _, value in (entry.partition(BETWEEN) for entry in text.split(ENTRY))}
 
 
-def _entries(text: str, counts: str) -> str:
-    """The entries of a text that count, and what is no key."""
-    kept = f"filter(split({text}, {quoted(ENTRY)}), entry -> startswith(entry, '@') or {counts})"
-    return f"array_join({kept}, {quoted(ENTRY)})"
-
-
-def _map(text: str) -> str:
-    return f"str_to_map({text}, {quoted(ENTRY)}, {quoted(BETWEEN)})"
-
-
-def _texts(frame: DataFrame, key: str, marks: str, texts: DataFrame, name: str) -> DataFrame:
-    """The texts behind an array of marks, in its order."""
-    spread = frame.selectExpr(key, f"posexplode({marks}) as (number, fp)").dropDuplicates([key, "number"])
-    joined = spread.join(texts, "fp").groupBy(key)
-    from pyspark.sql import functions as F
-
-    return joined.agg(
-        F.expr("transform(sort_array(collect_list(struct(number, text))), one -> one.text)").alias(name)
+def _joined(entries: Entries, wanted: Set[str]) -> str:
+    """The entries that count, and what is no key."""
+    return ENTRY.join(
+        f"{key}{BETWEEN}{value}" for key, value in entries.items() if key[:1] == "@" or key in wanted
     )
 
 
 def _spoken(
-    combinations: DataFrame,
-    known: DataFrame,
-    clusters: DataFrame,
+    spark: SparkSession,
+    pairs: Sequence[tuple[str | None, str]],
+    given: Mapping[str, Entries],
+    members: Mapping[str, Sequence[str]],
     read: Set[str],
-    versions: Iterable[str],
     stated: str | None,
-) -> DataFrame:
-    """Of each topic in each cluster the broker's keys that speak for it: topic_fp, cluster_fp, spoke."""
-    # Of equal keys the first broker's counts, as in an audit.
-    merged = (
-        "aggregate(brokers, cast(map() as map<string,string>), (all, text) -> map_concat(all, "
-        f"map_filter({_map('text')}, (key, value) -> not map_contains_key(all, key))))"
-    )
-    brokers = clusters.selectExpr("cluster_fp", f"{merged} as broker")
-    pairs = combinations.where("cluster_fp is not null").select("topic_fp", "cluster_fp").distinct()
-    topics = known.selectExpr("fp as topic_fp", "given as topic")
-    both = pairs.join(brokers, "cluster_fp").join(topics, "topic_fp", "left")
-    version = quoted(stated) if stated else f"coalesce(broker[{quoted(VERSION_KEY)}], {quoted(NEWEST)})"
-    alike: dict[str, list[str]] = {}
-    for name in sorted(versions):
-        alike.setdefault(_resolved(_version(name), read), []).append(name)
-    cases = " ".join(
-        f"when {version} in ({', '.join(map(quoted, names))}) then {in_force}"
-        for in_force, names in alike.items()
-    )
-    spoke = f"transform(filter(case {cases} end, one -> one.source = 'broker'), one -> one.source_key)"
-    return both.selectExpr("topic_fp", "cluster_fp", f"coalesce({spoke}, array()) as spoke")
-
-
-def _resolved(version: Version, read: Set[str]) -> str:
-    keys = [place for place in sorted(resolution_table(version)) if place[0] == "topic" and place[1] in read]
-    return resolved_sql(keys, version, {"topic": "topic", "broker": "broker"})
+) -> list[set[str]]:
+    """Of each topic in each cluster the broker's keys that speak for it. A value of the broker that speaks
+    for the topic counts; one that the topic overrides does not."""
+    asked: dict[Version, list[tuple[int, Entries, Entries]]] = {}
+    for number, (topic, cluster) in enumerate(pairs):
+        merged: Entries = {}
+        for fp in reversed(members[cluster]):  # of equal keys the first broker's counts, as in an audit
+            merged |= given[fp]
+        version = _version(stated or merged.get(VERSION_KEY, NEWEST))
+        asked.setdefault(version, []).append((number, given[topic] if topic else {}, merged))
+    found: list[set[str]] = [set() for _ in pairs]
+    columns = "number int, topic map<string,string>, broker map<string,string>"
+    with settings(spark, INTERPRETED):
+        for version, rows in asked.items():
+            keys = [key for home, key in sorted(resolution_table(version)) if home == "topic" and key in read]
+            spoke = spoken_sql(keys, version, "topic", "broker")
+            frame = spark.createDataFrame(rows, columns).selectExpr("number", f"{spoke} as spoke")
+            for row in frame.collect():
+                found[row["number"]] = set(row["spoke"])
+    return found
 
 
 def _version(name: str) -> Version:
@@ -122,3 +118,17 @@ def _version(name: str) -> Version:
         return resolve_version(name)
     except ValueError:
         return resolve_version(NEWEST)
+
+
+def combinations_of(cells: Iterable[Mapping[str, Any]]) -> list[Combination]:
+    found = {
+        cell["behaviour"]: Combination(
+            cell["behaviour"],
+            cell["producer_fp"],
+            cell["topic_fp"],
+            cell["cluster_fp"],
+            tuple(cell["group_fps"]),
+        )
+        for cell in cells
+    }
+    return [found[behaviour] for behaviour in sorted(found)]

@@ -8,6 +8,7 @@ alike are one line; a secret is kept as "there is one".
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -17,6 +18,8 @@ from .keys import NAMES, SHAPES
 
 BETWEEN, ENTRY = "\u0001", "\u0002"
 NAMED, HIDDEN, ABSENT = "\u0003", "\u0004", "\u0005"
+# These, and what separates and marks texts made of several (see worker.py), are in no value that is audited.
+RESERVED = re.compile("[\u0001-\u0006\ue000\ue001]")
 _TOPIC_FACTS = {
     "partitions": "topic.partitions",
     "num-partitions": "topic.partitions",
@@ -102,13 +105,11 @@ def _shown(key: str, value: str) -> str:
 
 
 def masked(key: str, value: str, named: Iterable[str]) -> str:
-    """What Spark does to a value, for documents that Python read."""
-    import re
-
-    if is_secret_key(key) or str(value_of(key, value)) == "<secret>":
-        return HIDDEN if value else value
+    """A value as it may be kept: a plain name and a secret are only said to be there."""
     if key in named and key in NAMES and re.fullmatch(SHAPES[NAMES[key]], value):
         return NAMED
+    if is_secret_key(key) or str(value_of(key, value)) == "<secret>":
+        return HIDDEN if value else value
     return value
 
 

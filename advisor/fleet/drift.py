@@ -6,12 +6,10 @@ key that most set and one does not is a difference too: its value is `(unset)`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
 
 from .canonical import BETWEEN, ENTRY, HIDDEN, NAMED
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+from .gathered import Document, Row
 
 UNSET = "(unset)"
 # Fewer configurations than this have no usual value.
@@ -20,59 +18,56 @@ CONFIGS_MIN = 4
 SHARE_MIN = 0.6
 
 
-def drift(documents: DataFrame, distinct: DataFrame) -> DataFrame:
-    """`documents` has owner, cluster, component, fp and configs (how many); `distinct` fp and canon."""
-    from pyspark.sql import Window
-    from pyspark.sql import functions as F
+def drift(documents: Iterable[Document], texts: Mapping[str, str]) -> list[Row]:
+    """The outliers first."""
+    entries = {fp: _entries(text) for fp, text in texts.items()}
+    places: dict[tuple[str, str, str], dict[str, int]] = {}
+    for document in documents:
+        for scope, name in (("cluster", document.cluster), ("team", document.owner)):
+            if name is not None:
+                counted = places.setdefault((scope, name, document.component), {})
+                counted[document.fp] = counted.get(document.fp, 0) + document.configs
+    found: list[Row] = []
+    for place, counted in places.items():
+        found += _differences(place, counted, entries)
+    place_of = ("scope", "name", "component", "key", "value")
+    return sorted(found, key=lambda row: (-row["usual_share"], -row["of"], *(row[name] for name in place_of)))
 
-    counted = None
-    for scope, column in (("cluster", "cluster"), ("team", "owner")):
-        one = (
-            documents.where(F.col(column).isNotNull())
-            .groupBy(F.lit(scope).alias("scope"), F.col(column).alias("name"), "component", "fp")
-            .agg(F.sum("configs").alias("n"))
-        )
-        counted = one if counted is None else counted.unionByName(one)
-    assert counted is not None
-    place = ["scope", "name", "component"]
-    totals = counted.groupBy(*place).agg(F.sum("n").alias("of"))
-    entry = F.explode(F.split("canon", ENTRY)).alias("entry")
-    spread = (
-        counted.join(distinct.select("fp", "canon"), "fp")
-        .select(*place, "n", entry)
-        .select(
-            *place,
-            "n",
-            F.substring_index("entry", BETWEEN, 1).alias("key"),
-            F.substring_index("entry", BETWEEN, -1).alias("value"),
-        )
-        .where(~F.col("key").startswith("@") & (F.col("key") != "") & ~F.col("value").isin(HIDDEN, NAMED))
-        .groupBy(*place, "key", "value")
-        .agg(F.sum("n").alias("n"))
-    )
-    given = spread.groupBy(*place, "key").agg(F.sum("n").alias("given"))
-    unset = (
-        given.join(totals, place)
-        .where(F.col("of") > F.col("given"))
-        .select(*place, "key", F.lit(UNSET).alias("value"), (F.col("of") - F.col("given")).alias("n"))
-    )
-    whole = spread.unionByName(unset).join(totals, place).where(F.col("of") >= CONFIGS_MIN)
-    ranked = Window.partitionBy(*place, "key").orderBy(F.desc("n"), "value")
-    usual = whole.withColumn("usual", F.first("value").over(ranked)).withColumn(
-        "most", F.first("n").over(ranked)
-    )
-    share = F.col("most") / F.col("of")
-    return (
-        usual.where((F.col("value") != F.col("usual")) & (share >= SHARE_MIN))
-        .select(
-            *place,
-            "key",
-            "usual",
-            F.round(share, 4).alias("usual_share"),
-            F.substring("value", 1, 200).alias("value"),
-            F.col("n").alias("configs"),
-            "of",
-        )
-        .orderBy(F.desc("usual_share"), F.desc("of"), *place, "key", "value")
-        .coalesce(1)
-    )
+
+def _entries(text: str) -> list[tuple[str, str]]:
+    found = (entry.partition(BETWEEN) for entry in text.split(ENTRY))
+    return [
+        (key, value) for key, _, value in found if key[:1] not in ("", "@") and value not in (HIDDEN, NAMED)
+    ]
+
+
+def _differences(
+    place: tuple[str, str, str], counted: Mapping[str, int], entries: Mapping[str, list[tuple[str, str]]]
+) -> Iterable[Row]:
+    of = sum(counted.values())
+    if of < CONFIGS_MIN:
+        return
+    values: dict[str, dict[str, int]] = {}
+    for fp, count in counted.items():
+        for key, value in entries[fp]:
+            one = values.setdefault(key, {})
+            one[value] = one.get(value, 0) + count
+    scope, name, component = place
+    for key, given in values.items():
+        unset = of - sum(given.values())
+        said = {**given, UNSET: given.get(UNSET, 0) + unset} if unset else given
+        usual, most = min(said.items(), key=lambda item: (-item[1], item[0]))
+        if len(said) > 1 and most / of >= SHARE_MIN:
+            for value, configs in said.items():
+                if value != usual:
+                    yield {
+                        "scope": scope,
+                        "name": name,
+                        "component": component,
+                        "key": key,
+                        "usual": usual,
+                        "usual_share": round(most / of, 4),
+                        "value": value[:200],
+                        "configs": configs,
+                        "of": of,
+                    }

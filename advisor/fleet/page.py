@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from ..report import html
-from .summary import _RANK
-
-if TYPE_CHECKING:
-    from .run import Run
+from .gathered import RANK, Gathered, Rule, Shown
 
 # More rows than this are in the table `findings` alone.
 ROWS_MAX = 100_000
-_COLUMNS = (
+COLUMNS = (
     "severity",
     "code",
     "name",
@@ -34,41 +32,31 @@ _TOLERANCE = (
 )
 
 
-def write_page(run: Run, summary: dict[str, Any]) -> None:
-    from pyspark.sql import functions as F
+Line = tuple[Any, ...]
 
-    findings = run.spark.read.parquet(run.store.place.of("unfinished/findings")).where(~F.col("suppressed"))
-    whole, rest = _that_fit(summary["findings"])
-    rule = F.concat_ws(" ", "severity", "code")
-    chosen = findings.where(rule.isin(whole)).select(*_COLUMNS)
-    if rest is not None:
-        last, room = rest
-        order = ("owner", "cluster", "deployment", "file", "line")
-        some = findings.where(rule == last).select(*_COLUMNS)
-        chosen = chosen.unionByName(some.orderBy(*order).limit(room))
+
+def lines_of(gathered: Gathered, counted: Mapping[Rule, int]) -> list[Line]:
+    """The findings that a page shows, the gravest first; of every rule there is one at least."""
     ranks = {"error": "0", "warning": "1"}
-    rows = sorted(
-        (tuple(row) for row in chosen.collect()),
+    return sorted(
+        gathered.shown(_that_fit(counted), COLUMNS),
         key=lambda row: (ranks.get(row[0], "2"), *(str(cell) for cell in row)),
     )
-    run.store.place.write("unfinished/report.html", fleet_page(summary, rows))
 
 
-def _that_fit(found: list[dict[str, Any]]) -> tuple[list[str], tuple[str, int] | None]:
-    """The rules, the gravest first, whose findings the page has room for; of the next one, how many."""
-    whole: list[str] = []
+def _that_fit(counted: Mapping[Rule, int]) -> Shown:
+    """The rules, the gravest first, that there is room for; of the next one, for how many."""
+    order = sorted(counted, key=lambda rule: (RANK.get(rule[1], 3), rule[0]))
     room = ROWS_MAX
-    for rule in sorted(found, key=lambda f: (_RANK.get(f["severity"], 3), f["code"])):
-        name = f"{rule['severity']} {rule['code']}"
-        if rule["count"] > room:
-            return whole, (name, room) if room else None
-        room -= rule["count"]
-        whole.append(name)
-    return whole, None
+    for place, rule in enumerate(order):
+        if counted[rule] > room:
+            return Shown(order[:place], rule, room, counted[rule], order[place:])
+        room -= counted[rule]
+    return Shown(order, None, room, 0, [])
 
 
 def fleet_page(summary: dict[str, Any], findings: list[tuple[Any, ...]]) -> str:
-    total = sum(summary[f"{severity}s"] for severity in _RANK)
+    total = sum(summary[f"{severity}s"] for severity in RANK)
     rows = summary["rows"]
     unit = "files" if summary["source"] == "files" else "rows"
     sections = [
@@ -91,12 +79,8 @@ def fleet_page(summary: dict[str, Any], findings: list[tuple[Any, ...]]) -> str:
         sections += [_heat(summary["drift"]), _drift(summary["drift"])]
     if len(summary["trend"]) > 1:
         sections.append(_trend(summary["trend"]))
-    columns = [(name, _KINDS.get(name, "text")) for name in _COLUMNS]
-    note = (
-        ""
-        if total <= len(findings)
-        else f"the first {len(findings)} of {total}: the rest is in the table findings"
-    )
+    columns = [(name, _KINDS.get(name, "text")) for name in COLUMNS]
+    note = "" if total <= len(findings) else f"{len(findings)} of {total}: the table findings has all"
     sections.append(html.table("findings", "Findings", columns, findings, note))
     if summary["quarantine"]:
         lines = [f"{q['rows']} x {q['reason']} (such as {q['example']})" for q in summary["quarantine"]]
@@ -188,5 +172,5 @@ def _drift(drift: list[dict[str, Any]]) -> html.Section:
 
 def _trend(points: list[dict[str, Any]]) -> html.Section:
     labels = [point["at"] or point["run"] for point in points]
-    series = [(f"{tone}s", tone, [point[f"{tone}s"] or 0 for point in points]) for tone in _RANK]
+    series = [(f"{tone}s", tone, [point[f"{tone}s"] or 0 for point in points]) for tone in RANK]
     return html.trend("Trend", labels, series)

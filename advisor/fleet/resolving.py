@@ -38,6 +38,24 @@ def resolved_sql(keys: Sequence[tuple[str, str]], version: str | Version, layers
     return "array(" + ", ".join(_one(component, key, version, layers) for component, key in keys) + ")"
 
 
+def spoken_sql(keys: Sequence[str], version: str | Version, topic: str, broker: str) -> str:
+    """Of each of a topic's keys that the topic does not set, the broker's key that is in force: an array.
+    `topic` and `broker` are map columns."""
+    version = resolve_version(version)
+    told = []
+    for key in keys:
+        sources = resolution(version, "topic", key).sources
+        given = [
+            f"if({topic if home == 'topic' else broker}[{quoted(name)}] is null, NULL, "
+            + ("'')" if home == "topic" else f"{quoted(name)})")
+            for home, name, _ in sources
+            if home in ("topic", "broker")
+        ]
+        if any(home == "broker" for home, _, _ in sources):
+            told.append(f"coalesce({', '.join(given)})")
+    return f"filter(array({', '.join(told)}), key -> key != '')" if told else "array()"
+
+
 def _one(component: str, key: str, version: Version, layers: Mapping[str, str]) -> str:
     table = resolution(version, component, key)
     given = [

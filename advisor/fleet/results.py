@@ -1,204 +1,101 @@
-"""What was judged, joined back to every row and written as tables."""
+"""What was judged, written as tables, with a summary and a page."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from .drift import drift
-from .summary import summarise
-from .tables import JUDGED, SCHEMAS, TABLES, ddl
-from .worker import END, MARK
+from .gathered import Gathered, Row, Rule
+from .page import COLUMNS, Line, fleet_page, lines_of
+from .store import UNFINISHED
+from .summary import Reach, summarise
+from .tables import SCHEMAS, TABLES
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
-
     from .run import FleetResult, Run
 
-# Below this many distinct answers they are sent to every worker rather than shuffled.
-_FEW = 20_000
 
-
-def write_results(run: Run, made: dict[str, Any]) -> FleetResult:
-    from pyspark.sql import functions as F
-
+def write_results(run: Run, gathered: Gathered) -> FleetResult:
     from .run import FleetResult
 
     store = run.store
-    judged = made["judged"]
-    answered = judged.where(F.col("kind").isin("document", "deployment")).select(
-        "kind", "mark", F.from_json("payload", JUDGED).alias("said"), "payload"
-    )
-    few = made["distinct_marks"] <= _FEW
-    run.progress("joining the answers back")
-    behaviours = store.step("behaviours", lambda: _behaviours(made, answered))
-    store.step("guarantees", lambda: _guarantees(behaviours))
-    store.step("findings", lambda: made["findings"](answered, few))
-    store.step("quarantine", lambda: made["quarantine"])
-    store.step("drift", lambda: drift(made["documents"], made["distinct"]))
+    run.progress("writing what was found")
+    store.put("behaviours", _behaviours(gathered))
+    store.put("guarantees", _guarantees(gathered))
+    store.put("findings", gathered.findings())
+    drifted = drift(gathered.documents, gathered.texts)
+    store.put("drift", drifted)
     run.progress("summing up")
     name = store.next_name()
-    summary = summarise(run, made, answered, name)
-    trend = [
-        {**{column: row.get(column) for column in SCHEMAS["trend"]}} for row in summary.pop("trend_rows")
-    ]
-    store.step("trend", lambda: run.spark.createDataFrame(trend, ddl("trend")).coalesce(1))
-    new = {row["mark"]: row["payload"] for row in judged.where(F.col("kind") == "verdict").collect()}
-    store.keep_verdicts(new)
-    from .page import write_page
-
-    write_page(run, summary)
+    reach = Reach(gathered)
+    lines = lines_of(gathered, reach.rules)
+    summary = summarise(run, gathered, reach, _examples(lines), drifted, name)
+    store.put("trend", summary["trend"])
+    store.keep_verdicts(dict(gathered.verdicts))
+    store.place.write(f"{UNFINISHED}/report.html", fleet_page(summary, lines))
     folder = store.finish(name, TABLES)
     return FleetResult(folder, summary)
 
 
-def _behaviours(made: dict[str, Any], answered: DataFrame) -> DataFrame:
-    from pyspark.sql import functions as F
-
-    asked = made["subjects"].select("behaviour", "mark").join(made["combinations"], "behaviour")
-    said = answered.where(F.col("kind") == "deployment").select("mark", "said", "payload")
-
-    def count(severity: str) -> Column:
-        return F.size(F.filter("said.findings", lambda finding: finding["severity"] == severity)).alias(
-            f"{severity}s"
-        )
-
-    made_of: DataFrame = asked.join(said, "mark")
-    return made_of.select(
-        "behaviour",
-        F.col("mark").alias("judged"),
-        F.col("count").alias("deployments"),
-        F.col("said.profile").alias("profile"),
-        F.col("said.version").alias("kafka_version"),
-        F.col("said.headline.survives_lost").alias("survives_lost"),
-        F.col("said.headline.writes_with_away").alias("writes_with_away"),
-        count("error"),
-        count("warning"),
-        count("note"),
-        "payload",
-    )
+def _examples(lines: Iterable[Line]) -> dict[Rule, Row]:
+    """Of each rule one place to look at."""
+    found: dict[Rule, tuple[Any, ...]] = {}
+    for line in lines:
+        row = dict(zip(COLUMNS, line, strict=True))
+        rule, place = (row["code"], row["severity"]), tuple(row[name] for name in _PLACE)
+        found[rule] = min(found.get(rule, place), place, key=str)
+    return {rule: dict(zip(_PLACE, place, strict=True)) for rule, place in found.items()}
 
 
-def _guarantees(behaviours: DataFrame) -> DataFrame:
-    from pyspark.sql import functions as F
-
-    kind = f"struct<guarantees:{JUDGED[JUDGED.index('guarantees:') + 11 : -1]}>"
-    parsed = F.from_json("payload", kind)
-    spread = behaviours.select("behaviour", F.explode(parsed["guarantees"]).alias("found"))
-    return spread.select("behaviour", *(f"found.{name}" for name in list(SCHEMAS["guarantees"])[1:]))
+_PLACE = ("message", "deployment", "file", "line")
 
 
-def table_findings(made: dict[str, Any], answered: DataFrame, few: bool) -> DataFrame:
-    """Every row's findings: of its own configuration, then of the deployments it is in."""
-    from pyspark.sql import functions as F
-
-    def hint(frame: DataFrame) -> DataFrame:
-        return F.broadcast(frame) if few else frame
-
-    spread = answered.select("kind", "mark", F.explode("said.findings").alias("found"))
-    alone = hint(spread.where(F.col("kind") == "document").drop("kind"))
-    rows = made["staged"].where(F.col("reason").isNull())
-    own = rows.join(alone, rows["fp"] == F.col("mark")).select(
-        *_said(_filled(F.col("found.message"), {"document": F.col("name")})),
-        F.lit(None).cast("string").alias("deployment"),
-        F.lit("").alias("root"),
-        "owner",
-        "cluster",
-        F.coalesce("topic", F.when(F.col("component") == "topic", F.col("name"))).alias("topic"),
-        F.when(~F.col("component").isin("topic", "broker"), F.col("name")).alias("client"),
-        "partitions",
-        "file",
-        _line(F.col("lines"), F.col("line")).alias("line"),
-        F.col("found.key").alias("key"),
-        F.col("mark").alias("judged"),
-        F.col("found.suppressed").isNotNull().alias("suppressed"),
-    )
-    joint = spread.where(F.col("kind") == "deployment").drop("kind")
-    joint = hint(made["subjects"].select("behaviour", "mark").join(joint, "mark"))
-    slot = F.col("found.slot")
-    number = F.regexp_extract(slot, "([0-9]+)$", 1).try_cast("int")
-    group = F.get("groups", F.coalesce(number, F.lit(0)))
-    broker = F.get("cluster_at", F.coalesce(number, F.lit(0)))
-    names = {
-        "deployment": F.col("deployment"),
-        "producer": F.col("producer"),
-        "topic": F.col("topic"),
-        "broker0": F.col("cluster"),
-        "group0": F.get("groups", F.lit(0))["name"],
-    }
-    linked = (
-        made["deployments"]
-        .join(joint, "behaviour")
-        .select(
-            *_said(_filled(F.col("found.message"), names)),
-            "deployment",
-            "root",
-            "owner",
-            "cluster",
-            "topic",
-            F.coalesce("producer", F.get("groups", F.lit(0))["name"]).alias("client"),
-            "partitions",
-            F.when(slot == "producer", F.col("producer_at.file"))
-            .when(slot == "topic", F.col("topic_at.file"))
-            .when(slot.startswith("broker"), broker["file"])
-            .when(slot.startswith("group"), group["at"]["file"])
-            .alias("file"),
-            F.when(slot == "producer", _line(F.col("producer_at.lines"), F.col("producer_at.line")))
-            .when(slot == "topic", _line(F.col("topic_at.lines"), F.col("topic_at.line")))
-            .when(slot.startswith("broker"), broker["line"])
-            .when(slot.startswith("group"), _line(group["at"]["lines"], group["at"]["line"]))
-            .alias("line"),
-            F.col("found.key").alias("key"),
-            F.col("mark").alias("judged"),
-            F.col("found.suppressed").isNotNull().alias("suppressed"),
-        )
-    )
-    whole: DataFrame = own.unionByName(linked)
-    return whole
+def _behaviours(gathered: Gathered) -> Iterator[Row]:
+    counted: dict[str, int] = {}
+    for cell in gathered.cells:
+        counted[cell.behaviour] = counted.get(cell.behaviour, 0) + cell.deployments
+    for behaviour, mark in sorted(gathered.marks.items()):
+        said = gathered.judged[mark]
+        severities = [found["severity"] for found in said.findings]
+        yield {
+            "behaviour": behaviour,
+            "judged": mark,
+            "deployments": counted.get(behaviour, 0),
+            "profile": said.profile,
+            "kafka_version": said.version,
+            "survives_lost": said.survives_lost,
+            "writes_with_away": said.writes_with_away,
+            **{f"{severity}s": severities.count(severity) for severity in ("error", "warning", "note")},
+            "payload": said.payload,
+        }
 
 
-def table_reach(made: dict[str, Any], answered: DataFrame) -> DataFrame:
-    """Each rule's findings by owner and cluster, from the counts of configurations and deployments."""
-    from pyspark.sql import functions as F
-
-    found = answered.select("kind", "mark", F.explode("said.findings").alias("found"))
-    found = found.where("found.suppressed is null").selectExpr(
-        "kind", "mark", "found.code", "found.name", "found.severity"
-    )
-    told = ("owner", "cluster", "code", "name", "severity", "n", "partitions")
-    own = made["documents"].withColumnsRenamed({"fp": "mark", "configs": "n"})
-    own = own.join(found.where("kind = 'document'"), "mark").select(*told)
-    asked = made["subjects"].select("behaviour", "mark")
-    joint = made["cells"].join(asked, "behaviour").join(found.where("kind = 'deployment'"), "mark")
-    whole: DataFrame = own.unionByName(joint.select(*told))
-    return whole
+def _guarantees(gathered: Gathered) -> Iterator[Row]:
+    names = list(SCHEMAS["guarantees"])[1:]
+    for behaviour, mark in sorted(gathered.marks.items()):
+        for guarantee in gathered.judged[mark].guarantees:
+            yield {"behaviour": behaviour, **{name: guarantee.get(name) for name in names}}
 
 
-def _said(message: Column) -> list[Column]:
-    from pyspark.sql import functions as F
+def table_findings(gathered: Gathered) -> Iterator[Row]:
+    """Of a table of rows: each finding of a behaviour or a configuration once, and how many rows have it."""
+    alone: dict[str, tuple[int, int]] = {}
+    for document in gathered.documents:
+        alone[document.fp] = _more(alone.get(document.fp), document.configs, document.partitions)
+    joint: dict[str, tuple[int, int]] = {}
+    for cell in gathered.cells:
+        joint[cell.behaviour] = _more(joint.get(cell.behaviour), cell.deployments, cell.partitions)
+    for fp, said in sorted(gathered.alone.items()):
+        yield from _told(said.findings, {"fp": fp}, alone.get(fp, (0, 0)))
+    for behaviour, mark in sorted(gathered.marks.items()):
+        yield from _told(gathered.judged[mark].findings, {"behaviour": behaviour}, joint[behaviour])
 
-    found = [F.col(f"found.{name}").alias(name) for name in ("code", "name", "severity")]
-    return [*found, message.alias("message")]
+
+def _more(before: tuple[int, int] | None, rows: int, partitions: int) -> tuple[int, int]:
+    return (rows, partitions) if before is None else (before[0] + rows, before[1] + partitions)
 
 
-def _line(lines: Column, line: Column) -> Column:
-    from pyspark.sql import functions as F
-
-    return F.coalesce(F.get(F.array(lines[F.col("found.key")]), F.lit(0)), line)
-
-
-def _filled(message: Column, names: dict[str, Column]) -> Column:
-    """Each row's own names where the judged text has marks."""
-    from pyspark.sql import functions as F
-
-    def named(text: Column, slot: str, name: Column) -> Column:
-        return F.replace(
-            text, F.lit(f"{MARK}{slot}{END}"), F.coalesce(name, F.lit(f"the {slot.rstrip('0')}"))
-        )
-
-    # Most messages have the first name alone.
-    (slot, name), *others = names.items()
-    first = filled = named(message, slot, name)
-    for slot, name in others:
-        filled = named(filled, slot, name)
-    filled = F.regexp_replace(filled, f"{MARK}(?:file:)?([a-z]+)([0-9]*){END}", "$1 $2")
-    return F.when(first.contains(MARK), filled).otherwise(first)
+def _told(findings: Iterable[Row], of: dict[str, Any], counted: tuple[int, int]) -> Iterator[Row]:
+    for found in findings:
+        yield {**found, **of, "root": "", "rows": counted[0], "partitions": counted[1]}

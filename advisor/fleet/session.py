@@ -7,7 +7,7 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -23,8 +23,13 @@ WORKERS_NEED = "Python 3.11, pyarrow, pandas and the dependencies of kafka-advis
 NEEDED = {
     "spark.sql.mapKeyDedupPolicy": "LAST_WIN",
     "spark.sql.session.timeZone": "UTC",
-    "spark.sql.execution.arrow.maxRecordsPerBatch": "200",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "5000",
+    "spark.sql.execution.arrow.maxBytesPerBatch": str(32 << 20),
 }
+
+
+# For big expressions over few rows: to generate and compile code for them costs more than it saves.
+INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
 
 
 def check_installed(remote: bool) -> None:
@@ -138,24 +143,20 @@ class _stderr_aside:
         os.close(self._kept)
 
 
-class settings_for_the_run:
-    """The session's settings that the plan counts on, for as long as it runs."""
-
-    def __init__(self, spark: SparkSession) -> None:
-        self.spark = spark
-        self._before: dict[str, str | None] = {}
-
-    def __enter__(self) -> None:
-        for name, value in NEEDED.items():
-            self._before[name] = self.spark.conf.get(name, None)
-            self.spark.conf.set(name, value)
-
-    def __exit__(self, *_: object) -> None:
-        for name, value in self._before.items():
-            if value is None:
-                self.spark.conf.unset(name)
+@contextmanager
+def settings(spark: SparkSession, wanted: Mapping[str, str]) -> Iterator[None]:
+    """The session's settings changed for a while; it gets its own back."""
+    before = {name: spark.conf.get(name, None) for name in wanted}
+    for name, value in wanted.items():
+        spark.conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name, kept in before.items():
+            if kept is None:
+                spark.conf.unset(name)
             else:
-                self.spark.conf.set(name, value)
+                spark.conf.set(name, kept)
 
 
 def is_local(spark: SparkSession) -> bool:

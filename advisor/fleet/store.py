@@ -8,11 +8,14 @@ OUT/verdicts/           what the simulator answered (see verdict_table.py)
 
 from __future__ import annotations
 
+import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from .places import place
+from .places import LocalPlace, place
+from .tables import arrow_schema
 from .verdict_table import keep_verdicts, read_verdicts
 
 if TYPE_CHECKING:
@@ -21,6 +24,8 @@ if TYPE_CHECKING:
 UNFINISHED, RUNS, CURRENT = "unfinished", "runs", "current"
 # Trends need a few points; the rest of an old run is dropped.
 RUNS_KEPT = 30
+_ROWS_AT_ONCE = 5_000
+Row = dict[str, Any]
 
 
 class Store:
@@ -48,6 +53,40 @@ class Store:
         self.progress(f"  {name}" + ("" if rows is None else f": {rows:,} rows"))
         # Told what was written, Spark need not open the files to see.
         return self.spark.read.schema(made.schema).parquet(self.place.of(path))
+
+    def put(self, name: str, rows: Iterable[Row]) -> None:
+        """A table of few rows, written by the driver; `rows` may leave columns out."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        schema = arrow_schema(name)
+        data = io.BytesIO()
+        count = 0
+        with pq.ParquetWriter(data, schema, compression="zstd") as writer:
+            waiting = iter(rows)
+            while chunk := list(islice(waiting, _ROWS_AT_ONCE)):
+                writer.write_table(pa.Table.from_pylist(chunk, schema))
+                count += len(chunk)
+        path = f"{UNFINISHED}/{name}"
+        self.place.delete(path)
+        self.place.write_bytes(f"{path}/part-00000.parquet", data.getvalue())
+        self.place.write(f"{path}/_SUCCESS", "")
+        self.progress(f"  {name}: {count:,} rows")
+
+    def rows(self, name: str) -> Iterator[Row]:
+        """Those of a step, one by one."""
+        frame = self.spark.read.parquet(self.place.of(f"{UNFINISHED}/{name}"))
+        if not isinstance(self.place, LocalPlace):
+            yield from (row.asDict() for row in frame.toLocalIterator())
+            return
+        from pyarrow.parquet import ParquetFile
+
+        for part in self.place.names(f"{UNFINISHED}/{name}"):
+            if part.endswith(".parquet"):
+                for batch in ParquetFile(self.place.of(f"{UNFINISHED}/{name}/{part}")).iter_batches(
+                    _ROWS_AT_ONCE
+                ):
+                    yield from batch.to_pylist()
 
     def finish(self, name: str, tables: tuple[str, ...]) -> str:
         """The tables become the run `name` and the current one, in one rename each."""

@@ -1,222 +1,152 @@
-"""The run in a page: counted by Spark, told as JSON, Markdown or text."""
+"""The run in a page: counted by the driver, told as JSON, Markdown or text."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import __version__
+from .gathered import RANK, Gathered, Row, Rule
 from .verdict_table import SIMULATOR
-from .worker import END, MARK
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
-
     from .run import Run
 
-_RANK = {"error": 0, "warning": 1, "note": 2}
 _TOP = 500
-_EXACT_MAX = 300_000
+_MANY = 5000
 
 
-def summarise(run: Run, made: dict[str, Any], answered: DataFrame, name: str) -> dict[str, Any]:
-    from pyspark.sql import functions as F
-
-    store, spark = run.store, run.spark
-    findings = spark.read.parquet(store.place.of("unfinished/findings")).where(~F.col("suppressed"))
-    behaviours = spark.read.parquet(store.place.of("unfinished/behaviours"))
-    counts = made["counts"]
-    rows_in = sum(row["rows"] for row in counts)
-    quarantined = sum(row["rows"] for row in counts if not row["good"])
-    reach = _reach(made["reach"](answered))
-    total = {severity: sum(r["n"] for r in reach["code"] if r["severity"] == severity) for severity in _RANK}
-    found = _found(findings, reach["code"])
-    judged = behaviours.agg(F.sum("deployments"), F.countDistinct("judged")).collect()[0]
-    summary: dict[str, Any] = {
+def summarise(
+    run: Run, gathered: Gathered, reach: Reach, examples: Mapping[Rule, Row], drifted: list[Row], name: str
+) -> Row:
+    """summary.json. `examples` are places to look at."""
+    reached = gathered.reached(reach.rules)
+    found: list[Row] = [
+        {
+            "code": code,
+            "name": reach.names[code],
+            "severity": severity,
+            "count": count,
+            "topics": reached[code, severity].topics,
+            "clients": reached[code, severity].clients,
+            "teams": len(reach.teams[code, severity]),
+            "partitions": reach.partitions[code, severity],
+            "example": examples[code, severity],
+            "exact": reached[code, severity].exact,
+        }
+        for (code, severity), count in reach.rules.items()
+    ]
+    found.sort(key=lambda f: (RANK.get(f["severity"], 3), -f["count"], f["code"]))
+    summary: Row = {
         "tool": {"name": "kafka-advisor", "version": __version__, "simulator": SIMULATOR},
         "at": run.options.now,
-        "source": made["source"],
-        "rows": {"in": rows_in, "audited": rows_in - quarantined, "quarantined": quarantined},
+        "source": gathered.source,
+        "rows": {
+            "in": gathered.rows_in,
+            "audited": gathered.rows_in - gathered.quarantined,
+            "quarantined": gathered.quarantined,
+        },
         # Files by their names that no format recognises: not ours, and no row.
-        "ignored": made.get("ignored", 0),
-        "quarantine": _reasons(made["quarantine"]),
-        "deployments": judged[0] or 0,
-        "behaviours": judged[1],
-        "errors": total["error"],
-        "warnings": total["warning"],
-        "notes": total["note"],
+        "ignored": gathered.ignored,
+        "quarantine": sorted(gathered.reasons, key=lambda r: (-r["rows"], r["reason"])),
+        "deployments": sum(cell.deployments for cell in gathered.cells),
+        "behaviours": len(set(gathered.marks.values())),
+        **{f"{severity}s": reach.total(severity) for severity in RANK},
         "findings": found,
-        "examples": _examples(answered, {f["code"] for f in found}),
-        "tolerance": _tolerance(made["cells"], behaviours),
-        "teams": _by(reach["owner"]),
-        "clusters": _by(reach["cluster"]),
-        "drift": _drift(spark.read.parquet(store.place.of("unfinished/drift"))),
+        "examples": _examples(gathered, {f["code"] for f in found}),
+        "tolerance": _tolerance(gathered),
+        "teams": _by(reach.owners),
+        "clusters": _by(reach.clusters),
+        "drift": drifted[:_TOP],
     }
-    earlier = [_point(point) for point in store.summaries()]
+    earlier = [_point(point) for point in run.store.summaries()]
     summary["trend"] = [*earlier, _point({"run": name, **summary})]
-    store.place.write("unfinished/summary.json", json.dumps(summary, indent=1, ensure_ascii=False))
-    return {**summary, "trend_rows": summary["trend"]}
+    run.store.place.write("unfinished/summary.json", json.dumps(summary, indent=1, ensure_ascii=False))
+    return summary
 
 
-def _point(summary: dict[str, Any]) -> dict[str, Any]:
+def _point(summary: Row) -> Row:
     kept = ("run", "at", "deployments", "behaviours", "errors", "warnings", "notes")
     return {**{name: summary.get(name) for name in kept}, "quarantined": summary["rows"]["quarantined"]}
 
 
-def _reach(reach: DataFrame) -> dict[str, list[dict[str, Any]]]:
-    """How many findings each rule, each owner and each cluster has, counted in one look."""
-    from pyspark.sql import functions as F
+class Reach:
+    """How many findings each rule, each owner and each cluster has; what is suppressed does not count."""
 
-    counted = F.sum("n").alias("n"), F.coalesce(F.sum("partitions"), F.lit(0)).alias("partitions")
-    severity = F.col("severity")
-    scopes = (
-        ("code", [severity, F.col("code").alias("id"), F.col("name")]),
-        ("owner", [severity, F.lit(None).cast("string").alias("id"), _or_none("owner")]),
-        ("cluster", [severity, F.lit(None).cast("string").alias("id"), _or_none("cluster")]),
-    )
-    whole = None
-    # Summed up first, so that the three looks are at few rows.
-    few = reach.groupBy("owner", "cluster", "code", "name", "severity").agg(*counted)
-    for scope, columns in scopes:
-        one = few.groupBy(F.lit(scope).alias("scope"), *columns).agg(*counted)
-        whole = one if whole is None else whole.unionByName(one)
-    assert whole is not None
-    found: dict[str, list[dict[str, Any]]] = {scope: [] for scope, _ in scopes}
-    for row in whole.collect():
-        found[row["scope"]].append(row.asDict())
-    return found
+    def __init__(self, gathered: Gathered) -> None:
+        self.rules: dict[tuple[str, str], int] = {}
+        self.partitions: dict[tuple[str, str], int] = {}
+        self.teams: dict[tuple[str, str], set[str]] = {}
+        self.names: dict[str, str] = {}
+        self.owners: dict[str, dict[str, int]] = {}
+        self.clusters: dict[str, dict[str, int]] = {}
+        for findings, owner, cluster, count, partitions in _counted(gathered):
+            for found in findings:
+                if found["suppressed"]:
+                    continue
+                rule = found["code"], found["severity"]
+                self.names[found["code"]] = found["name"]
+                self.rules[rule] = self.rules.get(rule, 0) + count
+                self.partitions[rule] = self.partitions.get(rule, 0) + partitions
+                self.teams.setdefault(rule, set()).add(owner)
+                for scope, name in ((self.owners, owner), (self.clusters, cluster or "(none)")):
+                    one = scope.setdefault(name, dict.fromkeys(RANK, 0))
+                    one[found["severity"]] = one.get(found["severity"], 0) + count
 
-
-def _or_none(column: str) -> Column:
-    from pyspark.sql import functions as F
-
-    return F.coalesce(column, F.lit("(none)")).alias("name")
+    def total(self, severity: str) -> int:
+        return sum(count for (_, one), count in self.rules.items() if one == severity)
 
 
-def _found(findings: DataFrame, counted: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Each rule with how far it reaches; beyond some rows the distinct counts are estimates within 2%."""
-    from pyspark.sql import functions as F
-
-    exact = sum(row["n"] for row in counted) <= _EXACT_MAX
-
-    def distinct(name: str, *columns: str) -> Column:
-        value = F.concat_ws("/", *columns) if len(columns) > 1 else F.col(columns[0])
-        value = F.when(F.col(columns[-1]).isNotNull(), value)
-        if exact:
-            return F.countDistinct(value).alias(name)
-        # A sketch, unlike approx_count_distinct, has Spark keep the groups in a table instead of sorting.
-        return F.coalesce(F.hll_sketch_estimate(F.hll_sketch_agg(value, 12)), F.lit(0)).alias(name)
-
-    asked = findings.groupBy("code", "severity").agg(
-        distinct("topics", "cluster", "topic"),
-        distinct("clients", "client"),
-        distinct("teams", "owner"),
-        F.min(F.struct("message", "deployment", "file", "line")).alias("example"),
-    )
-    reached = {(row["code"], row["severity"]): row for row in asked.collect()}
-    made = []
-    for rule in counted:
-        row = reached[rule["id"], rule["severity"]]
-        made.append(
-            {
-                "code": rule["id"],
-                "name": rule["name"],
-                "severity": rule["severity"],
-                "count": rule["n"],
-                **{name: row[name] for name in ("topics", "clients", "teams")},
-                "partitions": rule["partitions"],
-                "example": row["example"].asDict(),
-                "exact": exact,
-            }
-        )
-    return sorted(made, key=lambda f: (_RANK.get(f["severity"], 3), -f["count"], f["code"]))
+def _counted(gathered: Gathered) -> Iterator[tuple[Iterable[Row], str, str | None, int, int]]:
+    """Findings with who has them: owner, cluster, how many, and their partitions."""
+    if gathered.source == "files":
+        for found in gathered.findings():
+            yield (found,), found["owner"], found["cluster"], 1, found["partitions"] or 0
+        return
+    for document in gathered.documents:
+        said = gathered.alone[document.fp].findings
+        yield said, document.owner, document.cluster, document.configs, document.partitions
+    for cell in gathered.cells:
+        said = gathered.judged[gathered.marks[cell.behaviour]].findings
+        yield said, cell.owner, cell.cluster, cell.deployments, cell.partitions
 
 
-def _reasons(quarantine: DataFrame) -> list[dict[str, Any]]:
-    from pyspark.sql import functions as F
-
-    rows = quarantine.groupBy("reason").agg(
-        F.sum("rows").alias("rows"), F.min(F.coalesce("file", "row_id")).alias("example")
-    )
-    return sorted((row.asDict() for row in rows.collect()), key=lambda r: (-r["rows"], r["reason"]))
-
-
-def _examples(answered: DataFrame, codes: set[str]) -> dict[str, Any]:
+def _examples(gathered: Gathered, codes: set[str]) -> dict[str, Any]:
     """One judged behaviour of each rule, with its run and its fix: of the shortest text, so the least to
     read."""
-    from pyspark.sql import functions as F
-
-    spread = answered.select("mark", F.length("payload").alias("size"), F.explode("said.findings").alias("f"))
-    chosen = spread.groupBy(F.col("f.code").alias("code")).agg(F.min(F.struct("size", "mark")).alias("first"))
-    marks = {row["code"]: row["first"]["mark"] for row in chosen.collect() if row["code"] in codes}
-    if not marks:
-        return {}
-    payloads = {
-        row["mark"]: json.loads(row["payload"])
-        for row in answered.where(F.col("mark").isin(sorted(set(marks.values()))))
-        .select("mark", "payload")
-        .collect()
-    }
-    found = {}
-    for code, mark in sorted(marks.items()):
-        finding = next(f for f in payloads[mark]["findings"] if f["code"] == code)
-        found[code] = json.loads(plain(json.dumps(finding, ensure_ascii=False)))
-    return found
-
-
-def plain(text: str) -> str:
-    """Marks for names as words."""
-    return re.sub(f"(?:dev/)?{MARK}(?:file:)?([a-z]+)([0-9]*){END}", r"\1\2", text)
-
-
-def _tolerance(cells: DataFrame, behaviours: DataFrame) -> dict[str, list[dict[str, Any]]]:
-    from pyspark.sql import functions as F
-
-    known = behaviours.select("behaviour", "survives_lost", "writes_with_away")
-    few = cells.groupBy("owner", "cluster", "behaviour").agg(F.sum("n").alias("n")).join(known, "behaviour")
-    whole = None
-    for scope, column in (("team", "owner"), ("cluster", "cluster")):
-        one = few.groupBy(
-            F.lit(scope).alias("scope"), _or_none(column), "survives_lost", "writes_with_away"
-        ).agg(F.sum("n").alias("deployments"))
-        whole = one if whole is None else whole.unionByName(one)
-    assert whole is not None
-    found: dict[str, list[dict[str, Any]]] = {"team": [], "cluster": []}
-    for row in whole.collect():
-        told = row.asDict()
-        found[told.pop("scope")].append(told)
+    best: dict[str, tuple[int, str]] = {}
+    every = {**gathered.alone, **gathered.judged}
+    for mark, said in every.items():
+        for found in said.findings:
+            if found["code"] in codes:
+                one = said.size, mark
+                best[found["code"]] = min(best.get(found["code"], one), one)
     return {
-        scope: sorted(rows, key=lambda r: (r["name"], str(r["survives_lost"]), str(r["writes_with_away"])))[
-            :5000
-        ]
-        for scope, rows in found.items()
+        code: next(f for f in json.loads(every[mark].payload)["findings"] if f["code"] == code)
+        for code, (_, mark) in sorted(best.items())
     }
 
 
-def _by(counted: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = {}
-    for row in counted:
-        one = found.setdefault(row["name"], {"name": row["name"], **dict.fromkeys(_RANK, 0)})
-        one[row["severity"]] = row["n"]
-    return sorted(found.values(), key=lambda r: (-r["error"], -r["warning"], -r["note"], r["name"]))[:5000]
+def _tolerance(gathered: Gathered) -> dict[str, list[Row]]:
+    counted: dict[tuple[str, str, int | None, int | None], int] = {}
+    for cell in gathered.cells:
+        said = gathered.judged[gathered.marks[cell.behaviour]]
+        for scope, name in (("team", cell.owner), ("cluster", cell.cluster or "(none)")):
+            place = scope, name, said.survives_lost, said.writes_with_away
+            counted[place] = counted.get(place, 0) + cell.deployments
+    found: dict[str, list[Row]] = {"team": [], "cluster": []}
+    for (scope, name, survives, writes), count in sorted(counted.items(), key=str):
+        found[scope].append(
+            {"name": name, "survives_lost": survives, "writes_with_away": writes, "deployments": count}
+        )
+    return {scope: rows[:_MANY] for scope, rows in found.items()}
 
 
-def _drift(drift: DataFrame) -> list[dict[str, Any]]:
-    rows = [row.asDict() for row in drift.limit(_TOP).collect()]
-    return sorted(
-        rows,
-        key=lambda r: (
-            -r["usual_share"],
-            -r["of"],
-            r["scope"],
-            r["name"],
-            r["component"],
-            r["key"],
-            r["value"],
-        ),
-    )
+def _by(counted: dict[str, dict[str, int]]) -> list[Row]:
+    found: list[Row] = [{"name": name, **counts} for name, counts in counted.items()]
+    return sorted(found, key=lambda r: (-r["error"], -r["warning"], -r["note"], r["name"]))[:_MANY]
 
 
 # Telling it.

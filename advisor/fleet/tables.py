@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 _AT = "struct<file:string,line:int,lines:map<string,int>>"
 # Column -> Spark type, in the order in which the columns are written.
 SCHEMAS: dict[str, dict[str, str]] = {
+    "configurations": {
+        "row_id": "string", "component": "string", "name": "string", "cluster": "string", "topic": "string",
+        "owner": "string", "file": "string", "line": "int", "lines": "map<string,int>", "partitions": "int",
+        "rows": "bigint", "reason": "string", "fp": "string", "text": "string",
+    },
     "deployments": {
         "deployment": "string", "root": "string", "row_id": "string", "producer": "string", "topic": "string",
         "cluster": "string", "owner": "string", "partitions": "int", "producer_at": _AT, "topic_at": _AT,
@@ -24,8 +34,8 @@ SCHEMAS: dict[str, dict[str, str]] = {
     "findings": {
         "code": "string", "name": "string", "severity": "string", "message": "string", "deployment": "string",
         "root": "string", "owner": "string", "cluster": "string", "topic": "string", "client": "string",
-        "partitions": "int", "file": "string", "line": "int", "key": "string", "judged": "string",
-        "suppressed": "boolean",
+        "partitions": "bigint", "file": "string", "line": "int", "slot": "string", "key": "string",
+        "behaviour": "string", "fp": "string", "rows": "bigint", "suppressed": "boolean",
     },
     "quarantine": {
         "row_id": "string", "file": "string", "component": "string", "rows": "bigint", "reason": "string",
@@ -46,13 +56,35 @@ def ddl(table: str) -> str:
     return ", ".join(f"{name} {kind}" for name, kind in SCHEMAS[table].items())
 
 
-# What a worker says of one distinct configuration or deployment; the rest of the payload stays text.
-FINDING = (
-    "struct<code:string,name:string,severity:string,message:string,slot:string,key:string,"
-    "suppressed:struct<reason:string,by:string>>"
-)
-JUDGED = (
-    "struct<profile:string,version:string,headline:struct<survives_lost:int,writes_with_away:int>,"
-    f"findings:array<{FINDING}>,guarantees:array<struct<name:string,verdict:string,bounds:string,"
-    "states:bigint,depends_on:array<string>,reason:string>>>"
-)
+def arrow_schema(table: str) -> pa.Schema:
+    import pyarrow as pa
+
+    plain = {
+        "string": pa.string(), "int": pa.int32(), "bigint": pa.int64(), "double": pa.float64(),
+        "boolean": pa.bool_(),
+    }  # fmt: skip
+
+    def kind(text: str) -> pa.DataType:
+        outer, _, inner = text.removesuffix(">").partition("<")
+        if not inner:
+            return plain[text]
+        if outer == "array":
+            return pa.list_(kind(inner))
+        parts = _parts(inner)
+        if outer == "map":
+            return pa.map_(*map(kind, parts))
+        return pa.struct([(name, kind(of)) for name, _, of in (part.partition(":") for part in parts)])
+
+    return pa.schema([(name, kind(text)) for name, text in SCHEMAS[table].items()])
+
+
+def _parts(text: str) -> list[str]:
+    """Split by the commas that are in no brackets."""
+    parts, depth = [""], 0
+    for letter in text:
+        depth += {"<": 1, ">": -1}.get(letter, 0)
+        if letter == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return parts

@@ -257,6 +257,7 @@ def _finding(
         "file": place["file"],
         "line": place["line"],
         "key": place["key"],
-        "judged": marks.get(told["deployment"] or "", told["fingerprint"]),
+        "behaviour": marks.get(told["deployment"] or ""),
+        "rows": 1,
         "suppressed": told["suppressed"] is not None,
     }

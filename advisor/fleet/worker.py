@@ -1,14 +1,16 @@
 """What runs on the executors: distinct configurations judged by the engine of a single audit.
 
 A line of a configuration's text stands for every row that has it, so the documents made of it carry marks
-instead of names (`MARK` + slot + `END`) and the number of an entry instead of a line; Spark puts each
-row's own names, files and lines back.
+instead of names (`MARK` + slot + `END`) and the number of an entry instead of a line. What is said of them
+says "producer" or "topic" where an audit says a name; Spark puts each row's own names, files and lines
+beside it.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -30,7 +32,6 @@ from .canonical import Canonical
 
 MARK, END = "\ue000", "\ue001"
 SECTION = "\u0006"
-DEPLOYMENT = f"{MARK}deployment{END}"
 Row = dict[str, Any]
 
 
@@ -74,14 +75,16 @@ class TableCache(Cache):
     def __init__(self, known: Mapping[str, str]) -> None:
         super().__init__(None)
         self.known = known
-        self.new: dict[str, str] = {}
+        self.new: dict[str, object] = {}
 
     def get(self, kind: str, key: str) -> object | None:
-        text = self.new.get(f"{kind}/{key}") or self.known.get(f"{kind}/{key}")
-        return json.loads(text) if text is not None else None
+        mark = f"{kind}/{key}"
+        if mark in self.new:
+            return self.new[mark]
+        return json.loads(self.known[mark]) if mark in self.known else None
 
     def put(self, kind: str, key: str, value: object) -> None:
-        self.new[f"{kind}/{key}"] = json.dumps(value, separators=(",", ":"))
+        self.new[f"{kind}/{key}"] = value
 
 
 class Judge:
@@ -99,17 +102,23 @@ class Judge:
         self.asking = Asking(job.options(), registry, self.rules, choice, self.cache)
         self._told: set[str] = set()
 
-    def ask(self, documents: Sequence[Document], deployment: Deployment | None, profile: str | None) -> Asked:
-        records = [
+    def ask(
+        self,
+        documents: Sequence[Document],
+        deployments: Sequence[Deployment] = (),
+        profile: str | None = None,
+    ) -> Asked:
+        """All at once, so that what one deployment taught is known for the next. Documents of deployments
+        are not asked by themselves; those that have no home are judged as of `profile`."""
+        records = tuple(
             FileRecord(document.file, document.file, None, "audited", None, (document,), None, True, True, "")
             for document in documents
-        ]
+        )
         asking = self.asking
-        if deployment is None and profile is not None:
-            # A document alone has no home that says what it is judged as.
+        if profile is not None:
             asking = asking._replace(rules=self._rules_of(profile))
-        found = () if deployment is None else (deployment,)
-        return ask_linked(asking, EMPTY, Linked(tuple(records), tuple(documents), found, 0))
+        linked = Linked(records, tuple(documents), tuple(deployments), 0)
+        return ask_linked(asking, EMPTY, linked, alone=not deployments)
 
     def _rules_of(self, profile: str) -> tuple[Rule, ...]:
         return tuple(rule for rule in self.rules if not rule.profiles or profile in rule.profiles)
@@ -117,7 +126,11 @@ class Judge:
     def new_verdicts(self) -> Iterator[Row]:
         for key in [key for key in self.cache.new if key not in self._told]:
             self._told.add(key)
-            yield {"kind": "verdict", "mark": key, "payload": self.cache.new[key]}
+            yield {
+                "kind": "verdict",
+                "mark": key,
+                "payload": json.dumps(self.cache.new[key], separators=(",", ":")),
+            }
 
 
 def given(path: str) -> str:
@@ -151,74 +164,111 @@ def judge_rows(batches: Iterable[Any], job: str) -> Iterator[Any]:
     judge = judge_of(job)
     for batch in batches:
         rows = []
-        for item in batch.to_pylist():
-            judged = (judge_document if item["kind"] == "document" else judge_deployment)(judge, item["text"])
-            rows.append({"kind": item["kind"], "mark": item["mark"], "payload": dumps(judged)})
+        for kind, judged in (("document", judge_documents), ("deployment", judge_deployments)):
+            items = [item for item in batch.to_pylist() if item["kind"] == kind]
+            for item, said in zip(items, judged(judge, [item["text"] for item in items]), strict=True):
+                rows.append({"kind": kind, "mark": item["mark"], "payload": said})
         rows += judge.new_verdicts()
         yield from as_batches(pyarrow, rows)
 
 
-def judge_document(judge: Judge, text: str) -> Row:
-    canonical = Canonical.read(text)
-    document = canonical.document(file_mark("document", canonical), f"{MARK}document{END}")
-    profile = judge.job.profile or ("dev" if canonical.about.get("dev") else "prod")
-    asked = judge.ask([document], None, profile)
-    places = {document.file: ("document", canonical)}
-    return {
-        "settings": canonical.shown(),
-        "findings": [told(finding, places) for finding in asked.findings],
-    }
+def judge_documents(judge: Judge, texts: Sequence[str]) -> list[str]:
+    """The payload of each."""
+    asked: dict[str, list[tuple[int, Canonical, Document]]] = {}
+    for number, text in enumerate(texts):
+        canonical = Canonical.read(text)
+        profile = judge.job.profile or ("dev" if canonical.about.get("dev") else "prod")
+        document = canonical.document(_file("document", canonical, number), _mark("document", number))
+        asked.setdefault(profile, []).append((number, canonical, document))
+    made: dict[int, str] = {}
+    for profile, items in asked.items():
+        found = judge.ask([document for _, _, document in items], profile=profile).findings
+        own = _by_resource(found)
+        for number, canonical, document in items:
+            places = {document.file: ("document", canonical)}
+            findings = [told(finding, places) for finding in own.get(document.name, ())]
+            made[number] = _payload({"settings": canonical.shown(), "findings": findings})
+    return [made[number] for number in range(len(texts))]
 
 
-def judge_deployment(judge: Judge, text: str) -> Row:
-    """`text` is sections of (slot, canonical text)."""
-    places: dict[str, tuple[str, Canonical]] = {}
-    documents: list[Document] = []
-    shown = {}
-    for section in text.split(SECTION):
-        slot, _, body = section.partition("=")
-        canonical = Canonical.read(body)
-        file = file_mark(slot, canonical)
-        documents.append(canonical.document(file, f"{MARK}{slot}{END}"))
-        places[file] = slot, canonical
-        shown[slot] = canonical.shown()
-    deployment = deployment_of(judge.job, documents)
-    asked = judge.ask(documents, deployment, None)
-    answers = asked.answers.get(DEPLOYMENT)
-    profile = asked.profiles[DEPLOYMENT]
-    return {
-        "settings": shown,
-        "profile": profile.name,
-        "version": deployment.version,
-        "headline": headline_of(answers),
-        "guarantees": list(answers.guarantees) if answers is not None else [],
-        "findings": [told(found, places) for found in asked.findings if found.resource == DEPLOYMENT],
-    }
+def judge_deployments(judge: Judge, texts: Sequence[str]) -> list[str]:
+    """The payload of each text of sections (slot, canonical text)."""
+    subjects = []
+    for number, text in enumerate(texts):
+        places: dict[str, tuple[str, Canonical]] = {}
+        documents: list[Document] = []
+        for section in text.split(SECTION):
+            slot, _, body = section.partition("=")
+            canonical = Canonical.read(body)
+            documents.append(canonical.document(_file(slot, canonical, number), _mark(slot, number)))
+            places[documents[-1].file] = slot, canonical
+        name = _mark("deployment", number)
+        subjects.append((documents, deployment_of(judge.job, name, documents), places))
+    every = [document for documents, _, _ in subjects for document in documents]
+    asked = judge.ask(every, [deployment for _, deployment, _ in subjects])
+    found = _by_resource(asked.findings)
+    made = []
+    for _, deployment, places in subjects:
+        answers = asked.answers.get(deployment.id)
+        judged = {
+            "settings": {slot: canonical.shown() for slot, canonical in places.values()},
+            "profile": asked.profiles[deployment.id].name,
+            "version": deployment.version,
+            "headline": headline_of(answers),
+            "guarantees": list(answers.guarantees) if answers is not None else [],
+            "findings": [told(finding, places) for finding in found.get(deployment.id, ())],
+        }
+        made.append(_payload(judged))
+    return made
 
 
-def deployment_of(job: Job, documents: Sequence[Document]) -> Deployment:
+def _by_resource(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
+    found: dict[str, list[Finding]] = {}
+    for finding in findings:
+        found.setdefault(finding.resource, []).append(finding)
+    return found
+
+
+# Subjects that are asked together have names and files of their own, as long as they are asked.
+
+
+def _mark(slot: str, number: int) -> str:
+    return f"{MARK}{slot}#{number}{END}"
+
+
+def _file(slot: str, canonical: Canonical, number: int) -> str:
+    """A path in which only the word that makes a profile is left."""
+    return f"{'dev/' if canonical.about.get('dev') else ''}{_mark(f'file:{slot}', number)}"
+
+
+def _payload(judged: Row) -> str:
+    """Words where the marks are."""
+    return _MARKED.sub(r"\1", dumps(judged))
+
+
+_MARKED = re.compile(f"(?:dev/)?{MARK}(?:file:)?([a-z]+[0-9]*)#[0-9]+{END}")
+
+
+def deployment_of(job: Job, name: str, documents: Sequence[Document]) -> Deployment:
     brokers = tuple(document for document in documents if document.component == "broker")
     producer = next((document for document in documents if document.component == "producer"), None)
     topic = next((document for document in documents if document.component == "topic"), None)
     rest = [d for d in documents if d.component not in ("broker", "producer", "topic")]
     version = choose_version(job.kafka_version, brokers or documents)[0].asked
     facts = facts_of(brokers, topic, rest, ())
-    return Deployment(DEPLOYMENT, producer, topic, brokers, tuple(rest), version, facts, {}, ())
-
-
-def file_mark(slot: str, canonical: Canonical) -> str:
-    """A path in which only the word that makes a profile is left."""
-    return f"{'dev/' if canonical.about.get('dev') else ''}{MARK}file:{slot}{END}"
+    return Deployment(name, producer, topic, brokers, tuple(rest), version, facts, {}, ())
 
 
 def told(finding: Finding, places: Mapping[str, tuple[str, Canonical]]) -> Row:
     """The finding as in a report, and where it is: a slot and one of its keys."""
     slot, key = _place(finding.at, places)
+    said = reported_finding(finding)
+    del said["fingerprint"]  # of a row it would be another
     return {
-        **reported_finding(finding),
+        **said,
+        "message": said["message"].removeprefix(f"{finding.resource}: "),
         "slot": slot,
         "key": key,
-        "deployment_level": finding.resource == DEPLOYMENT,
     }
 
 

@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from advisor.fleet import findings_by_row
+
 from ..conftest import ROOT, needs
 
 sys.path.insert(0, str(ROOT / "samples/fleet"))
@@ -44,5 +46,5 @@ def audited(spark, sample, tmp_path_factory):
 
 
 def told(spark, folder: str) -> list[tuple[object, ...]]:
-    rows = spark.read.parquet(f"{folder}/findings").collect()
-    return sorted((tuple(row) for row in rows), key=str)
+    """The findings row by row."""
+    return sorted((tuple(row) for row in findings_by_row(spark, folder).collect()), key=str)

@@ -56,7 +56,7 @@ def test_a_cluster_of_processes_with_an_executor_killed_says_the_same(spark, aud
 
     def kill() -> None:
         while not stop.is_set() and not killed:
-            begun = (tmp_path / "out/unfinished/staged/_SUCCESS").exists()
+            begun = (tmp_path / "out/unfinished/configurations/_SUCCESS").exists()
             for pid in _executors(str(tmp_path)) if begun else ():
                 killed.append(pid)
                 os.kill(pid, 9)

@@ -10,9 +10,10 @@ from advisor.catalog import resolution_table, resolve_version
 from advisor.effective import effective
 from advisor.fleet.canonical import Canonical, of_document
 from advisor.fleet.keys import names_kept_apart, read_keys
+from advisor.fleet.narrowing import TORN
 from advisor.fleet.options import FleetOptions
 from advisor.fleet.resolving import resolved
-from advisor.fleet.sources import normalised, torn
+from advisor.fleet.sources import normalised
 from advisor.model import Document
 from advisor.reading import is_secret_key, setting
 
@@ -119,7 +120,7 @@ def test_spark_and_python_write_the_same_text(read_back):
     (row,) = read_back([("producer", config)], "component string, config map<string,string>")
     document = Document("f", "row", "producer", "f", tuple(setting(k, v, "f", 1) for k, v in config.items()))
     ours = of_document(document, "4.1", names_kept_apart(()))
-    theirs = Canonical.read(row["canon"])
+    theirs = Canonical.read(row["text"])
     assert theirs.entries == ours.entries
     assert Canonical.read(ours.text()) == ours
 
@@ -143,8 +144,8 @@ def test_a_value_that_would_read_back_as_another_configuration_is_seen(spark, va
     frame = spark.createDataFrame(
         [("producer", {"a": value, "acks": "1"})], "component string, config map<string,string>"
     )
-    rows = normalised(frame, FleetOptions(), [])
-    assert [row[0] for row in rows.select(torn()).collect()] == [value != "plain"]
+    (row,) = normalised(frame, FleetOptions(), []).collect()
+    assert row["reason"] == (TORN if value != "plain" else None)
 
 
 def test_keys_that_guarantees_read_are_kept():

@@ -7,7 +7,8 @@ import csv
 import pytest
 
 from advisor.fleet import FleetOptions
-from advisor.fleet.sources import guess_format, named_columns, normalised, read_table, torn
+from advisor.fleet.narrowing import TORN
+from advisor.fleet.sources import guess_format, named_columns, normalised, read_table
 from advisor.model import UsageError
 
 
@@ -92,12 +93,12 @@ def test_a_source_that_cannot_be_read_is_told_in_a_line(spark, tmp_path, source,
 
 def test_columns_are_known_by_any_case_and_told_where_they_are_not(spark):
     frame = spark.createDataFrame([], "Kind string, CONFIG string, `\x00\x01` string")
-    assert named_columns(frame, {}) == {"component": "Kind", "config": "CONFIG"}
-    assert named_columns(frame, {"owner": "kind"})["owner"] == "Kind"
+    assert named_columns(frame.columns, {}) == {"component": "Kind", "config": "CONFIG"}
+    assert named_columns(frame.columns, {"owner": "kind"})["owner"] == "Kind"
     with pytest.raises(UsageError, match=r"--column owner=squad: the table has Kind, CONFIG$"):
-        named_columns(frame, {"owner": "squad"})
+        named_columns(frame.columns, {"owner": "squad"})
     with pytest.raises(UsageError, match="no such name here"):
-        named_columns(frame, {"colour": "kind"})
+        named_columns(frame.columns, {"colour": "kind"})
 
 
 def test_nasty_rows_are_audited_or_say_why(spark, tmp_path):
@@ -105,7 +106,7 @@ def test_nasty_rows_are_audited_or_say_why(spark, tmp_path):
     lines = {
         '{"component": "producer", "config": {"linger.ms": 5, "a": true, "b": null, "c": [1]}}': None,
         '{"component": " Topic ", "config": {"retention.ms": "1"}}': None,
-        '{"component": "producer", "config": {"acks": "1", "acks": "all"}}': "torn",
+        '{"component": "producer", "config": {"acks": "1", "acks": "all"}}': TORN,
         '{"component": "producer", "config": [1]}': "the config is missing, or is no JSON object",
         '{"component": "producer", "config": "acks=1"}': "the config is missing, or is no JSON object",
         '{"component": "producer", "config": {}}': "the config is empty",
@@ -117,12 +118,11 @@ def test_nasty_rows_are_audited_or_say_why(spark, tmp_path):
     }
     (tmp_path / "a.jsonl").write_text("\n".join(lines) + "\n\n")
     frame = read_table(spark, str(tmp_path / "a.jsonl"), "json", FleetOptions())
-    found = normalised(frame, FleetOptions(), []).select("rows", "reason", torn().alias("torn")).collect()
+    found = normalised(frame, FleetOptions(), []).collect()
     assert sum(row["rows"] for row in found) == len(lines)
-    said = [row["reason"] or ("torn" if row["torn"] else None) for row in found]
-    assert sorted(said, key=str) == sorted(lines.values(), key=str)
+    assert sorted((row["reason"] for row in found), key=str) == sorted(lines.values(), key=str)
     pairs = [("x", "acks", "1"), ("x", "acks", "all"), ("y", None, "1"), ("z", "acks", None)]
     frame = spark.createDataFrame([(name, "producer", *pair) for name, *pair in pairs],
                                   "id string, component string, key string, value string")  # fmt: skip
-    found = normalised(frame, FleetOptions(), []).select("row_id", "rows", torn()).collect()
-    assert sorted(tuple(row) for row in found) == [("x", 2, True), ("y", 1, True), ("z", 1, False)]
+    found = normalised(frame, FleetOptions(), []).select("row_id", "rows", "reason").collect()
+    assert sorted(tuple(row) for row in found) == [("x", 2, TORN), ("y", 1, TORN), ("z", 1, None)]

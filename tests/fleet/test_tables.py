@@ -7,8 +7,8 @@ import json
 
 import pytest
 
-from advisor.fleet import audit_fleet
-from advisor.fleet.session import NEEDED, settings_for_the_run
+from advisor.fleet import audit_fleet, findings_by_row
+from advisor.fleet.session import NEEDED, settings
 from advisor.fleet.tables import SCHEMAS
 from advisor.model import UsageError
 
@@ -40,7 +40,7 @@ def test_every_fault_is_found_and_nothing_else_is(spark, audited, sample):
         if row["truth"] != "quarantine" and row["component"] != "broker":
             services.setdefault(row["topic"], set()).update(row["truth"].split())
     found: dict[str, set[str]] = {topic: set() for topic in services}
-    for row in spark.read.parquet(f"{audited.folder}/findings").where("severity != 'note'").collect():
+    for row in findings_by_row(spark, audited.folder, "severity != 'note'").collect():
         found[row["topic"]].add(row["code"])
     assert any(services.values())
     assert found == services
@@ -66,12 +66,16 @@ def test_each_deployment_has_a_behaviour_and_each_behaviour_a_verdict(spark, aud
 
 
 def test_findings_name_the_row_and_no_mark_is_left(spark, audited):
-    rows = spark.read.parquet(f"{audited.folder}/findings").where("code = 'KA101'").collect()
-    assert rows
+    table = spark.read.parquet(f"{audited.folder}/findings")
+    rows = findings_by_row(spark, audited.folder, "code = 'KA101'").collect()
+    assert len(rows) == table.where("code = 'KA101'").agg({"rows": "sum"}).collect()[0][0] > 0
     for row in rows:
-        assert row["message"].startswith(f"{row['client']} -> {row['topic']} -> {row['cluster']}: ")
-    text = json.dumps(audited.summary, ensure_ascii=False)
+        assert row["deployment"] == f"{row['client']} -> {row['topic']} -> {row['cluster']}"
+    counted = {finding["code"]: finding["count"] for finding in audited.summary["findings"]}
+    assert counted["KA101"] == len(rows)
+    text = json.dumps(audited.summary, ensure_ascii=False) + str(table.collect())
     assert "\ue000" not in text
+    assert "#0" not in text
 
 
 @pytest.mark.parametrize("partitions", [1, 8])
@@ -135,7 +139,7 @@ def test_a_run_cut_short_leaves_the_last_good_one_and_is_taken_up(spark, sample,
     assert (out / "current").read_text().split() == ["000001"]
 
     def cut(text):
-        if text == "joining the answers back":
+        if text == "writing what was found":
             raise Cut
 
     with pytest.raises(Cut):
@@ -158,7 +162,7 @@ def test_a_run_cut_short_leaves_the_last_good_one_and_is_taken_up(spark, sample,
 def test_a_session_of_the_users_own_gets_its_settings_back(spark):
     spark.conf.set("spark.sql.session.timeZone", "Europe/Paris")
     before = dict(spark.conf.getAll)
-    with settings_for_the_run(spark):
+    with settings(spark, NEEDED):
         assert {name: spark.conf.get(name) for name in NEEDED} == NEEDED
     assert dict(spark.conf.getAll) == before
     spark.conf.unset("spark.sql.session.timeZone")

@@ -1,0 +1,147 @@
+"""The findings of a table's run row by row: the table `findings` joined with who has each.
+
+In a run over files every finding has its place in the table itself, and that is what this gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from .gathered import Gathered, Rule, Shown
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+COLUMNS = (
+    "code", "name", "severity", "message", "deployment", "root", "owner", "cluster", "topic", "client",
+    "partitions", "file", "line", "key", "behaviour", "fp", "suppressed",
+)  # fmt: skip
+_TOLD = ("code", "name", "severity", "message", "slot", "key", "suppressed")
+
+
+def findings_by_row(spark: SparkSession, folder: str, where: str = "true") -> DataFrame:
+    """One row a finding and a deployment (or configuration) that has it. `folder` is that of a run; `where`
+    a condition on the table `findings`, such as "code = 'KA101'"."""
+
+    def table(name: str) -> DataFrame:
+        return spark.read.parquet(f"{folder}/{name}")
+
+    return spread(table("findings").where(where), table("configurations"), table("deployments"))
+
+
+def rows_shown(
+    spark: SparkSession, folder: str, gathered: Gathered, wanted: Shown, columns: Sequence[str]
+) -> Iterator[tuple[Any, ...]]:
+    """The rows of a page, the same however Spark has cut the table."""
+    whole = _among(wanted.whole)
+    asked, chosen = [whole], whole
+    if wanted.part is not None:
+        part = _among([wanted.part])
+        asked.append(part)
+        key = "xxhash64(deployment, owner, topic, client, file)"
+        chosen += f" or ({part} and pmod({key}, {wanted.of}) < {wanted.room})"
+    if wanted.others:
+        examples = " or ".join(_rarest(gathered, wanted.others))
+        asked.append(examples)
+        chosen += f" or {examples}"
+    found = findings_by_row(spark, folder, f"not suppressed and ({' or '.join(asked)})").where(chosen)
+    table = found.select(*columns).toArrow()
+    return zip(*(column.to_pylist() for column in table.columns), strict=True)
+
+
+def _among(rules: Iterable[Rule]) -> str:
+    told = [f"(code = '{code}' and severity = '{severity}')" for code, severity in rules]
+    return f"({' or '.join(told) or 'false'})"
+
+
+def _rarest(gathered: Gathered, rules: Sequence[Rule]) -> Iterator[str]:
+    """Of each rule the behaviour or configuration that the fewest rows have."""
+    first: dict[Rule, tuple[int, str, str]] = {}
+    for row in gathered.findings():
+        rule, column = (row["code"], row["severity"]), "fp" if row.get("fp") else "behaviour"
+        told = row["rows"], column, row[column]
+        first[rule] = min(first.get(rule, told), told)
+    for rule in rules:
+        _, column, mark = first[rule]
+        yield f"({column} = '{mark}' and {_among([rule])})"
+
+
+def spread(findings: DataFrame, configurations: DataFrame, deployments: DataFrame) -> DataFrame:
+    from pyspark.sql import functions as F
+
+    placed = findings.where("deployment is not null or file is not null").select(*COLUMNS)
+    rest = findings.where("deployment is null and file is null")
+    own = F.broadcast(rest.where("fp is not null").select("fp", *_TOLD))
+    joint = F.broadcast(rest.where("behaviour is not null").select("behaviour", *_TOLD))
+    alone = configurations.where("reason is null").withColumnRenamed("name", "called").join(own, "fp")
+    linked = deployments.join(joint, "behaviour")
+    return placed.unionByName(_alone(alone)).unionByName(_linked(linked))
+
+
+def _alone(rows: DataFrame) -> DataFrame:
+    from pyspark.sql import functions as F
+
+    nothing = F.lit(None).cast("string")
+    return rows.select(
+        *_TOLD[:4],
+        nothing.alias("deployment"),
+        F.lit("").alias("root"),
+        "owner",
+        "cluster",
+        F.coalesce("topic", F.when(F.col("component") == "topic", F.col("called"))).alias("topic"),
+        F.when(~F.col("component").isin("topic", "broker"), F.col("called")).alias("client"),
+        F.col("partitions").cast("bigint").alias("partitions"),
+        "file",
+        _line(F.col("lines"), F.col("line")).alias("line"),
+        "key",
+        nothing.alias("behaviour"),
+        "fp",
+        "suppressed",
+    )
+
+
+def _linked(rows: DataFrame) -> DataFrame:
+    from pyspark.sql import functions as F
+
+    slot = F.col("slot")
+    number = F.coalesce(F.regexp_extract(slot, "([0-9]+)$", 1).try_cast("int"), F.lit(0))
+    group, broker = F.get("groups", number), F.get("cluster_at", number)
+    first = F.get("groups", F.lit(0))["name"]
+
+    def side(what: Any) -> Column:
+        return (
+            F.when(slot == "producer", what("producer_at"))
+            .when(slot == "topic", what("topic_at"))
+            .when(slot.startswith("group"), what(group["at"]))
+        )
+
+    def file(at: Any) -> Column:
+        return (F.col(at) if isinstance(at, str) else at)["file"]
+
+    def line(at: Any) -> Column:
+        at = F.col(at) if isinstance(at, str) else at
+        return _line(at["lines"], at["line"])
+
+    return rows.select(
+        *_TOLD[:4],
+        "deployment",
+        "root",
+        "owner",
+        "cluster",
+        "topic",
+        F.coalesce("producer", first).alias("client"),
+        F.col("partitions").cast("bigint").alias("partitions"),
+        side(file).when(slot.startswith("broker"), broker["file"]).alias("file"),
+        side(line).when(slot.startswith("broker"), broker["line"]).alias("line"),
+        "key",
+        "behaviour",
+        F.lit(None).cast("string").alias("fp"),
+        "suppressed",
+    )
+
+
+def _line(lines: Column, line: Column) -> Column:
+    from pyspark.sql import functions as F
+
+    return F.coalesce(F.get(F.array(lines[F.col("key")]), F.lit(0)), line)

@@ -1,0 +1,100 @@
+"""Parquet files of this machine, read by the workers themselves.
+
+Parquet numbers the texts of a column (its dictionary), and narrowing asks for just these numbers; Spark's
+reader would make eighty texts of each row, and Arrow's writer copy them, only for a worker to number them
+again. Whatever is not plain (folders in folders, columns of other types, files that differ) is left to Spark.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from .narrowing import Narrowing
+
+# About what one task reads, and what it holds at once.
+_ROWS_OF_A_TASK = 250_000
+_ROWS_AT_ONCE = 20_000
+_TEXTS = (pa.string(), pa.large_string())
+
+
+class Splits(NamedTuple):
+    """`columns` our names -> the files', `parts` the file and row groups of each task."""
+
+    columns: dict[str, str]
+    parts: list[tuple[str, list[int]]]
+
+
+def splits(path: str, named: Callable[[list[str]], dict[str, str]]) -> Splits | None:
+    """None: not for us. `named` gives our names of the files' columns."""
+    files = _files(path)
+    if not files:
+        return None
+    try:
+        opened = [pq.ParquetFile(file) for file in files]
+    except (OSError, pa.ArrowException):
+        return None
+    schema = opened[0].schema_arrow
+    if any(not file.schema_arrow.equals(schema) for file in opened[1:]):
+        return None
+    columns = named(schema.names)
+    if "config" not in columns or not all(_plain(*column, schema) for column in columns.items()):
+        return None
+    found: list[tuple[str, list[int]]] = []
+    for name, file in zip(files, opened, strict=True):
+        groups: list[int] = []
+        held = 0
+        for number in range(file.num_row_groups):
+            groups.append(number)
+            held += file.metadata.row_group(number).num_rows
+            if held >= _ROWS_OF_A_TASK or number == file.num_row_groups - 1:
+                found.append((name, groups))
+                groups, held = [], 0
+    return Splits(columns, found) if found else None
+
+
+def _files(path: str) -> list[str]:
+    if os.path.isfile(path):
+        return [path]
+    try:
+        entries = sorted(os.scandir(path), key=lambda entry: entry.name)
+    except OSError:
+        return []
+    seen = [entry for entry in entries if not entry.name.startswith(("_", "."))]
+    return [entry.path for entry in seen] if all(entry.is_file() for entry in seen) else []
+
+
+def _plain(ours: str, theirs: str, schema: pa.Schema) -> bool:
+    """Types that read the same as text here and in Spark."""
+    kind = schema.field(theirs).type
+    if ours == "config":
+        return pa.types.is_map(kind) and kind.key_type in _TEXTS and kind.item_type in _TEXTS
+    return kind in _TEXTS or pa.types.is_signed_integer(kind) or pa.types.is_null(kind)
+
+
+def narrow_splits(batches: Iterable[pa.RecordBatch], asked: str) -> Iterator[pa.RecordBatch]:
+    """For mapInArrow over the numbers of splits."""
+    told = json.loads(asked)
+    columns = {theirs: ours for ours, theirs in told["columns"].items()}
+    narrowing = Narrowing(told["kept_apart"])
+    for batch in batches:
+        for number in batch.column(0).to_pylist():
+            name, groups = told["parts"][number]
+            for part in _read(name, groups, columns):
+                yield narrowing.narrow(part)
+
+
+def _read(name: str, groups: list[int], columns: Mapping[str, str]) -> Iterator[pa.RecordBatch]:
+    config = next(theirs for theirs, ours in columns.items() if ours == "config")
+    with pq.ParquetFile(name) as file:
+        # Values are many, and Arrow does not read a nested column whose numbering ends midway.
+        keys = next(column.path for column in file.schema if column.path.startswith(f"{config}."))
+    with pq.ParquetFile(name, read_dictionary=[keys]) as file:
+        for group in groups:
+            for batch in file.iter_batches(_ROWS_AT_ONCE, row_groups=[group], columns=list(columns)):
+                yield batch.rename_columns([columns[field] for field in batch.schema.names])
