@@ -100,16 +100,18 @@ def join(group: Group, number: int, request: Member) -> tuple[Group, str]:
     return prepare(_parked(_with(group, number, entry), number)), PARKED
 
 
-def rejoin(group: Group, owned: Mapping[int, tuple[int, ...]]) -> Group:
-    """Many dynamic members at once, known, with the strategies they have: as so many calls of join."""
-    roster = list(group.roster)
-    for number, mine in owned.items():
-        entry = roster[number]
-        if entry is None:
-            raise KeyError(number)
-        if entry.owned != mine:
-            roster[number] = entry._replace(owned=mine)
-    return prepare(group._replace(roster=tuple(roster), joined=group.joined.union(owned)))
+def rejoin(group: Group, numbers: Iterable[int], owned: Mapping[int, tuple[int, ...]]) -> Group:
+    """Many dynamic members at once, known, with the strategies they have: as so many calls of join. `owned`
+    is what those say who keep it; the others gave everything up, as they did before."""
+    roster = group.roster
+    if owned:
+        entries = list(roster)
+        for number, mine in owned.items():
+            entry = member(group, number)
+            if entry.owned != mine:
+                entries[number] = entry._replace(owned=mine)
+        roster = tuple(entries)
+    return prepare(group._replace(roster=roster, joined=group.joined.union(numbers)))
 
 
 def _parked(group: Group, number: int) -> Group:
@@ -148,20 +150,19 @@ def prepare(group: Group) -> Group:
 def complete(group: Group) -> Group:
     """The join phase ends: who has not joined is dropped (static members are not), a new generation begins,
     the strategy is voted and the leader is the first that is there."""
-    roster = group.roster
     if not everybody_joined(group):
         roster = tuple(
             entry if entry is None or entry.instance or number in group.joined else None
-            for number, entry in enumerate(roster)
+            for number, entry in enumerate(group.roster)
         )
-    here = [number for number, entry in enumerate(roster) if entry is not None]
-    group = group._replace(roster=roster, joined=frozenset(), size=len(here))
-    if not here:
-        return group._replace(phase=EMPTY, generation=group.generation + 1, leader=NOBODY, strategy="")
-    leader = group.leader if group.leader in here else here[0]
-    return group._replace(
-        phase=COMPLETING, generation=group.generation + 1, strategy=vote(group), leader=leader
-    )
+        group = group._replace(roster=roster, size=sum(entry is not None for entry in roster))
+    group = group._replace(joined=frozenset(), generation=group.generation + 1)
+    if not group.size:
+        return group._replace(phase=EMPTY, leader=NOBODY, strategy="")
+    leader = group.leader
+    if leader == NOBODY or not knows(group, leader):
+        leader = members(group)[0]
+    return group._replace(phase=COMPLETING, strategy=vote(group), leader=leader)
 
 
 def sync(
@@ -174,11 +175,14 @@ def sync(
     if group.phase == PREPARING:
         return group, REBALANCING
     if group.phase == COMPLETING and number == group.leader and plan is not None:
-        make, given = tuple.__new__, plan.get
-        roster = [
-            None if entry is None else make(Member, (*entry[:3], given(other, ())))
-            for other, entry in enumerate(group.roster)
-        ]
+        make, roster = tuple.__new__, list(group.roster)
+        if len(plan) < group.size:
+            plan = {other: plan.get(other, ()) for other in members(group)}
+        for other, given in plan.items():
+            entry = roster[other]
+            if entry is not None:
+                strategies, instance, owned, _ = entry
+                roster[other] = make(Member, (strategies, instance, owned, given))
         return group._replace(phase=STABLE, roster=tuple(roster)), OK
     return group, OK if group.phase == STABLE else PARKED
 
@@ -235,7 +239,10 @@ def vote(group: Group) -> str:
     the one that comes first in a HashMap of names (ClassicGroup.selectProtocol)."""
     entries = [entry for entry in group.roster if entry is not None]
     first = entries[0].strategies
-    if all(entry.strategies is first for entry in entries):
+    for entry in entries:
+        if entry.strategies is not first:
+            break
+    else:
         return first[0]
     common = [
         strategy

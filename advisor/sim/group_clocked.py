@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from . import group as classic
-from .group_plans import plan
-from .group_side import Node, Side
+from .group_plans import plan, plan_anew
+from .group_side import Happened, Node, Side
 
 if TYPE_CHECKING:
     from .group_timeline import GroupRun
@@ -28,6 +28,8 @@ class ClassicSide(Side):
         self.came = False  # somebody joined since
         self.written = self.group  # as __consumer_offsets has it: a rebalance under way is not in it
         self._arriving: dict[int, list[Node]] = {}
+        self._seen: tuple[classic.Member | None, ...] = ()
+        self._here: list[int] = []
 
     # -- requests of members -------------------------------------------------------------------------------
 
@@ -57,11 +59,13 @@ class ClassicSide(Side):
                 self._beat(node, at)
             return
         roster, generation = group.roster, group.generation
-        joining, told = [], []
+        joining, told, make = [], [], tuple.__new__
         for node in nodes:
-            plain = node.alive and not (node.out or node.joining or node.keeps or node.instance)
             if (
-                plain
+                node.eager
+                and node.alive
+                and not node.out
+                and not node.joining
                 and node.beat_planned == at
                 and node.muted_until <= at
                 and node.free_at <= now
@@ -73,11 +77,11 @@ class ClassicSide(Side):
                 node.joining = True
                 joining.append(node)
                 if node.owned:
-                    told.append((node, node.owned))
+                    told.append(make(Happened, (now, "revoked", node.name, node.owned, "")))
                     node.owned = ()
             else:
                 self._beat(node, at)
-        run.note_all("revoked", told)
+        run.history += told
         run.requests += len(joining)
         if joining:
             self._sent(joining, now)
@@ -109,7 +113,8 @@ class ClassicSide(Side):
             before = group.phase
             for node in old:
                 node.beat_base = at
-            self.group = classic.rejoin(group, {node.number: node.owned for node in old})
+            owned = {node.number: node.owned for node in old if node.keeps}
+            self.group = classic.rejoin(group, [node.number for node in old], owned)
             self._prepared(before)
             nodes = [node for node in nodes if node not in old] if len(old) < len(nodes) else []
         for node in nodes:
@@ -123,7 +128,10 @@ class ClassicSide(Side):
         node.beat_base = self.clock.now
         request = classic.Member(node.strategies, node.instance, node.owned)
         holder = classic.holding(self.group, node.instance)
+        here = None if node.instance or classic.knows(self.group, node.number) else self._numbers()
         self.group, answer = classic.join(self.group, node.number, request)
+        if here is not None and classic.knows(self.group, node.number):
+            self._seen, self._here = self.group.roster, sorted((*here, node.number))
         if answer == classic.INCONSISTENT:
             self.run.stop(node, INCONSISTENT)
         elif answer == classic.FENCED_INSTANCE:
@@ -183,8 +191,9 @@ class ClassicSide(Side):
         """A session is over, or a member left."""
         if classic.knows(self.group, number):
             node = self.run.by_number[number]
-            before = self.group.phase
+            before, here = self.group.phase, self._numbers()
             self.group = classic.remove(self.group, number)
+            self._seen, self._here = self.group.roster, [other for other in here if other != number]
             if node.alive and not node.out:
                 self.plan_beat(node)
             self._prepared(before)
@@ -208,9 +217,15 @@ class ClassicSide(Side):
                 self.clock.after(setup.initial_delay_ms, self._delayed, self.prepared)
         self._maybe_complete()
 
+    def _numbers(self) -> list[int]:
+        """The members there are; looked for only when the roster is another one."""
+        if self._seen is not self.group.roster:
+            self._seen, self._here = self.group.roster, classic.members(self.group)
+        return self._here
+
     def _nodes(self) -> list[Node]:
         by_number = self.run.by_number
-        return [by_number[number] for number in classic.members(self.group)]
+        return [by_number[number] for number in self._numbers()]
 
     def _sync_refused(self, node: Node) -> None:
         """It waited for the plan of a generation that another join has ended: it joins again."""
@@ -258,15 +273,17 @@ class ClassicSide(Side):
             return
         if not self.run.by_number[group.leader].alive:
             return
-        numbers = classic.members(group)
+        numbers = self._numbers()
         # What members had counts for the sticky ones only: they brought it along, or the leader remembers it.
-        owned: dict[int, tuple[int, ...]] = {}
-        if group.strategy not in ("range", "roundrobin", "sticky"):
-            owned = {number: classic.member(group, number).owned for number in numbers}
-        elif group.strategy == "sticky":
-            owned = {number: classic.member(group, number).assigned for number in numbers}
-        wanted = plan(group.strategy, self.seats(numbers, owned), self.run.topics, self.run.setup.own)
+        setup, topics, strategy = self.run.setup, self.run.topics, group.strategy
+        if strategy in ("range", "roundrobin"):
+            wanted = plan_anew(strategy, self.in_order(numbers), topics)
+        else:
+            entries = [(number, classic.member(group, number)) for number in numbers]
+            owned = {n: entry.assigned if strategy == "sticky" else entry.owned for n, entry in entries}
+            wanted = plan(strategy, self.seats(numbers, owned), topics, setup.own)
         self.group, _ = classic.sync(group, group.leader, generation, wanted)
+        self._seen = self.group.roster  # of the same members
         self.written = self.group
         self.run.requests += 2 * len(numbers)
         self.clock.after(self.trip, self._deliver_all, numbers, generation)
@@ -275,9 +292,9 @@ class ClassicSide(Side):
         """The plan reaches everybody. Who owns nothing and is in poll() takes its part and no more."""
         run, group, now = self.run, self.group, self.clock.now
         calm = group.phase == classic.STABLE and group.generation == generation and not run.reads
-        told = []
+        told, make, by_number = [], tuple.__new__, run.by_number
         for number in numbers:
-            node = run.by_number[number]
+            node = by_number[number]
             if calm and node.joining and node.alive and not node.owned and node.free_at <= now:
                 entry = group.roster[number]
                 if entry is not None:
@@ -285,10 +302,10 @@ class ClassicSide(Side):
                     node.generation = generation
                     node.beat_base = now
                     node.owned = entry.assigned
-                    told.append((node, entry.assigned))
+                    told.append(make(Happened, (now, "assigned", node.name, entry.assigned, "")))
             else:
                 self._deliver(node, generation)
-        run.note_all("assigned", told)
+        run.history += told
 
     def _deliver(self, node: Node, generation: int) -> None:
         if node.alive and node.joining and classic.knows(self.group, node.number):

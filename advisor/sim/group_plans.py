@@ -53,6 +53,14 @@ def plan(
     return {seat.member: partitions for seat, partitions in zip(seats, given, strict=True)}
 
 
+def plan_anew(
+    strategy: str, members: Sequence[int], topics: tuple[int, ...], own: OwnAssignors | None = None
+) -> Plan:
+    """The same for members that own nothing, or whose assignor does not ask."""
+    given = _assigned(strategy, ((),) * len(members), topics, own or NO_OWN)
+    return dict(zip(members, given, strict=True))
+
+
 @lru_cache(maxsize=1024)
 def _assigned(
     strategy: str, owned: tuple[tuple[int, ...], ...], topics: tuple[int, ...], own: OwnAssignors

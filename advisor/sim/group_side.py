@@ -30,6 +30,7 @@ class Node:
         "beat_planned",
         "commit_at",
         "consumer",
+        "eager",
         "free_at",
         "generation",
         "giving",
@@ -61,6 +62,7 @@ class Node:
         self.joining = False
         # Partitions are kept while it joins.
         self.keeps = rebalance_protocol(strategies, cooperative) == "cooperative"
+        self.eager = not self.keeps and not instance  # a dynamic member that gives all up before it joins
         self.generation = classic.NO_GENERATION  # or epoch
         self.owned: tuple[int, ...] = ()
         self.giving: tuple[int, ...] = ()  # a listener gives them up, the client still counts them as its own
@@ -77,6 +79,17 @@ class Node:
         self.batch_at = 0
         self.batches = 0
         self.polled = 0
+
+
+class Happened(NamedTuple):
+    """An entry of the history: `what` is assigned, revoked, lost, left-slow or an exception's name; in a run
+    that narrates also what the application does (`detail` says more)."""
+
+    time: int
+    what: str
+    node: str
+    partitions: tuple[int, ...] = ()
+    detail: str = ""
 
 
 class Away(NamedTuple):
@@ -109,10 +122,14 @@ class Side(ABC):
         self.away = Away()
 
     def seats(self, numbers: list[int], owned: dict[int, tuple[int, ...]]) -> list[Seat]:
-        """Members as an assignor sorts them: static ones by their instance, others by a random id."""
+        """Members as an assignor sorts them, with what they own."""
+        return [Seat(number, owned.get(number, ())) for number in self.in_order(numbers)]
+
+    def in_order(self, numbers: list[int]) -> list[int]:
+        """Static members are sorted by their instance, others by a random id."""
         order = self.run.phase.order
         if not order and not self.run.has_instances:
-            return [Seat(number, owned[number]) if owned else Seat(number) for number in numbers]
+            return numbers
         named = [(self.run.by_number[number], number) for number in numbers]
         if all(node.instance for node, _ in named):
             named.sort(key=lambda pair: pair[0].instance)
@@ -122,7 +139,7 @@ class Side(ABC):
             named.insert(len(named) // 2, named.pop())
         elif order >= 3:
             named.sort(key=lambda pair: (pair[1] * (order - 1) + 3) % 7)
-        return [Seat(number, owned.get(number, ())) for _, number in named]
+        return [number for _, number in named]
 
     def plan_beat(self, node: Node) -> None:
         now, interval = self.clock.now, self.run.setup.heartbeat_ms + BEAT_DRIFT

@@ -11,7 +11,6 @@ heartbeat is computed, and when a member dies, that of its last. So an idle hour
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
 
 from . import consumer as reading
 from .consumer import AUTO, NEVER, NOT_OWNED, Consumer
@@ -31,22 +30,11 @@ from .group_phases import (
     Phase,
 )
 from .group_polling import PollLoop
-from .group_side import Node, next_beat
+from .group_side import Happened, Node, next_beat
 from .timeline_clock import Clock
 
 INVALID_SESSION = "InvalidSessionTimeoutException"
 COORDINATOR = "coordinator"  # of whom the history tells besides the members
-
-
-class Happened(NamedTuple):
-    """An entry of the history: `what` is assigned, revoked, lost, left-slow or an exception's name; in a run
-    that narrates also what the application does (`detail` says more)."""
-
-    time: int
-    what: str
-    node: str
-    partitions: tuple[int, ...] = ()
-    detail: str = ""
 
 
 class GroupRun:
@@ -222,11 +210,6 @@ class GroupRun:
 
     def note(self, node: Node, what: str, partitions: tuple[int, ...] = ()) -> None:
         self.history.append(Happened(self.clock.now, what, node.name, partitions))
-
-    def note_all(self, what: str, told: list[tuple[Node, tuple[int, ...]]]) -> None:
-        """The same of many at one time."""
-        now, make = self.clock.now, tuple.__new__
-        self.history += [make(Happened, (now, what, node.name, owned, "")) for node, owned in told]
 
     def tell(self, node: Node, what: str, detail: str = "") -> None:
         self.say(node.name, what, detail)

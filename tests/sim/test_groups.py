@@ -239,12 +239,20 @@ def test_many_joins_at_once_are_so_many_joins() -> None:
     owned = {number: (number, number + 5) for number in (0, 1, 4)}
     for number, mine in owned.items():
         one_by_one, _ = classic.join(one_by_one, number, classic.Member(("cooperative-sticky",), "", mine))
-    together = classic.rejoin(group, owned)
+    together = classic.rejoin(group, owned, owned)
     assert together == one_by_one
     assert not classic.everybody_joined(together)
     assert classic.members(classic.complete(together)) == [0, 1, 4]
     with pytest.raises(KeyError):
-        classic.rejoin(group, {2: ()})
+        classic.rejoin(group, [2], {2: ()})
+
+
+def test_many_eager_joins_at_once_are_so_many_joins() -> None:
+    group = classic.remove(stable(*[classic.Member(("range",))] * 4), 1)
+    one_by_one = group
+    for number in (0, 3):
+        one_by_one, _ = classic.join(one_by_one, number, classic.Member(("range",)))
+    assert classic.rejoin(group, [0, 3], {}) == one_by_one
 
 
 def test_a_static_member_comes_back_unnoticed() -> None:
