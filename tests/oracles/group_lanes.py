@@ -340,6 +340,15 @@ def H4(given: Input, policy: GroupSetup, phase: Phase) -> Outcome:
 
 
 def T1(given: Input, policy: GroupSetup, phase: Phase) -> Outcome:
+    return _T1(given, policy, phase, 0, phase.age + phase.order / 8)
+
+
+def T1_elsewhere(given: Input, policy: GroupSetup, phase: Phase) -> Outcome:
+    """The same with other places between two heartbeats."""
+    return _T1(given, policy, phase, -1, phase.age / 3 + phase.order / 5)
+
+
+def _T1(given: Input, policy: GroupSetup, phase: Phase, whose: int, further: float) -> Outcome:
     """Each member in turn is closed and comes back, at once or after the others have shared its part."""
     steps = given["steps"]
     partitions = number(steps, r"of (\d+) partitions")
@@ -356,7 +365,7 @@ def T1(given: Input, policy: GroupSetup, phase: Phase) -> Outcome:
         own += len(node.owned)
         others = [other for other in nodes if other is not node]
         # Each of the rolls finds the others at a place of its own between two heartbeats.
-        run.to_beat(others[0], (phase.beat + place * (phase.age + phase.order / 8)) % 1)
+        run.to_beat(others[whose], (phase.beat + place * further) % 1)
         run.close(node)
         if waits:
             settle(run, others)

@@ -96,6 +96,8 @@ def family(case: Mapping[str, Any]) -> list[Any]:
     name = case["id"].split("-", 1)[0]
     if name == "G7":
         name = "G7_static" if "static" in case["id"] else "G7_commit"
+    if name == "T1":
+        return [group_lanes.T1, group_lanes.T1_elsewhere]
     if name == "T3":
         return [group_lanes.T3, group_lanes.T3_in_step]
     return [getattr(group_failover_lanes if name.startswith("C") else group_lanes, name)]
