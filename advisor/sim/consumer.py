@@ -83,16 +83,15 @@ def fetch(consumer: Consumer, ends: Sequence[int], most: int) -> Consumer:
     """What the next poll returns: partition after partition, at most `most` records, each as far as it may
     be read (`ends`)."""
     positions = list(consumer.positions)
-    hand = list(consumer.hand)
+    spans: list[Span] = []
     for partition, position in enumerate(positions):
-        if position == NOT_OWNED or not most:
+        if position == NOT_OWNED or ends[partition] <= position or not most:
             continue
         taken = min(most, ends[partition] - position)
-        if taken > 0:
-            hand.append(Span(partition, position, position + taken))
-            positions[partition] += taken
-            most -= taken
-    return Consumer(tuple(positions), tuple(hand))
+        spans.append(Span(partition, position, position + taken))
+        positions[partition] += taken
+        most -= taken
+    return Consumer(tuple(positions), (*consumer.hand, *spans)) if spans else consumer
 
 
 def process(consumer: Consumer, records: int = 1) -> tuple[Consumer, tuple[Span, ...]]:

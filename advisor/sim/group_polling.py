@@ -46,13 +46,14 @@ class PollLoop:
         if not node.alive or node.out or node.consumer is None or (node.joining and not node.keeps):
             return
         policy, setup = self.run.setup.reading, self.run.setup
-        before = reading.consumed(node.consumer)
-        held = reading.in_hand(node.consumer)
-        node.consumer = reading.fetch(node.consumer, self.run.ends, policy.batch)
-        returned = reading.in_hand(node.consumer) - held
+        before = node.consumer
+        node.consumer = reading.fetch(before, self.run.ends, policy.batch)
+        returned = 0
+        if node.consumer is not before:
+            returned = reading.in_hand(node.consumer) - reading.in_hand(before)
         if policy.commits == AUTO and self.clock.now >= node.commit_at:
             late = policy.late_commit and self.run.phase.late
-            self.commit(node, reading.consumed(node.consumer) if late else before)
+            self.commit(node, reading.consumed(node.consumer if late else before))
             node.commit_at = self.clock.now + setup.auto_commit_interval_ms
         if policy.commits == BEFORE and returned:
             self._commit_sync(node, reading.consumed(node.consumer))

@@ -30,6 +30,8 @@ def outcomes(*schedules: Callable[[Phase], Outcome]) -> tuple[Outcome, ...]:
     found: dict[str, Outcome] = {}
     for schedule in schedules:
         found.update((repr(outcome), outcome) for outcome in _Outcomes(schedule).all())
+        if len(found) == 1:
+            break
     return tuple(found.values())
 
 
@@ -39,7 +41,10 @@ class _Outcomes:
         self.found: list[Outcome] = []
 
     def all(self) -> tuple[Outcome, ...]:
-        ran = [(phase, self.run(phase)) for phase in (*GRID, *ENDS)]
+        ran = [(phase, self.run(phase)) for phase in GRID]
+        if len(self.found) == 1:  # one answer all over the grid
+            return tuple(self.found)
+        ran += [(phase, self.run(phase)) for phase in ENDS]
         for low, high in pairwise(ran):
             if low[0].order == high[0].order:
                 # What is a choice, not a place in a range, stays as it is at the first end.
