@@ -107,7 +107,6 @@ def _linked(rows: DataFrame) -> DataFrame:
     slot = F.col("slot")
     number = F.coalesce(F.regexp_extract(slot, "([0-9]+)$", 1).try_cast("int"), F.lit(0))
     group, broker = F.get("groups", number), F.get("cluster_at", number)
-    first = F.get("groups", F.lit(0))["name"]
 
     def side(what: Any) -> Column:
         return (
@@ -130,7 +129,7 @@ def _linked(rows: DataFrame) -> DataFrame:
         "owner",
         "cluster",
         "topic",
-        F.coalesce("producer", first).alias("client"),
+        "client",
         F.col("partitions").cast("bigint").alias("partitions"),
         side(file).when(slot.startswith("broker"), broker["file"]).alias("file"),
         side(line).when(slot.startswith("broker"), broker["line"]).alias("line"),

@@ -41,8 +41,11 @@ def join_rows(batches: Iterable[pa.RecordBatch], asked: str) -> Iterator[pa.Reco
     if not whole:
         return
     rows = pa.Table.from_batches(whole).combine_chunks()
-    made = (_linked if told["link"] else _alone)(rows, told["clusters"])
-    yield from made.to_batches(max_chunksize=_ROWS_AT_ONCE)
+    yield from joined(rows, told["clusters"], told["link"]).to_batches(max_chunksize=_ROWS_AT_ONCE)
+
+
+def joined(rows: pa.Table, clusters: Mapping[str, Any], link: bool) -> pa.Table:
+    return (_linked if link else _alone)(rows, clusters)
 
 
 def _linked(rows: pa.Table, clusters: Mapping[str, Any]) -> pa.Table:
@@ -167,11 +170,9 @@ def _deployments(
     written, stored, named = (_rows_at(rows, places) for places in (producer, topic, own))
     groups = pa.nulls(size, pa.list_(_GROUP)) if groups is None else groups.cast(pa.list_(_GROUP))
     of_cluster = _clusters(clusters, pc.coalesce(_column(named, by), ""))
-    lone = pc.if_else(
-        pc.or_(_column(written, "name").is_valid(), _column(stored, "name").is_valid()),
-        _NOTHING,
-        pc.list_element(_named(groups), 0),
-    )
+    first = pc.list_element(_inside(groups, "name"), 0)
+    alone = pc.and_(_column(written, "name").is_null(), _column(stored, "name").is_null())
+    lone = pc.if_else(alone, first, _NOTHING)
     names = [_column(written, "name"), _column(stored, "name"), _column(named, "cluster"), lone]
     # The join would make no row of one that is null in all: so an empty one is put before, and cut off.
     joined = pc.binary_join_element_wise(pa.array([""] * size, _TEXT), *names, " -> ", null_handling="skip")
@@ -188,6 +189,7 @@ def _deployments(
             "producer": _column(written, "name"),
             "topic": _column(stored, "name"),
             "cluster": _column(named, "cluster"),
+            "client": pc.coalesce(_column(written, "name"), first),
             "owner": _column(named, "owner"),
             "partitions": _column(stored, "partitions"),
             "producer_at": _at(written),
@@ -233,10 +235,6 @@ def _column(rows: pa.Table, name: str) -> pa.Array:
 def _at(rows: pa.Table) -> pa.Array:
     columns = [_column(rows, "file"), _column(rows, "line"), _column(rows, "lines").cast(_LINES)]
     return pa.StructArray.from_arrays(columns, fields=list(_AT), mask=_column(rows, "fp").is_null())
-
-
-def _named(groups: pa.Array) -> pa.Array:
-    return _inside(groups, "name")
 
 
 def _marks(groups: pa.Array) -> pa.Array:

@@ -7,15 +7,12 @@ again. Whatever is not plain (folders in folders, columns of other types, files 
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-
-from .narrowing import Narrowing
 
 # About what one task reads, and what it holds at once.
 _ROWS_OF_A_TASK = 250_000
@@ -24,10 +21,11 @@ _TEXTS = (pa.string(), pa.large_string())
 
 
 class Splits(NamedTuple):
-    """`columns` our names -> the files', `parts` the file and row groups of each task."""
+    """`columns` our names -> the files', `parts` the file and row groups of each task, `rows` in all."""
 
     columns: dict[str, str]
     parts: list[tuple[str, list[int]]]
+    rows: int
 
 
 def splits(path: str, named: Callable[[list[str]], dict[str, str]]) -> Splits | None:
@@ -55,7 +53,8 @@ def splits(path: str, named: Callable[[list[str]], dict[str, str]]) -> Splits | 
             if held >= _ROWS_OF_A_TASK or number == file.num_row_groups - 1:
                 found.append((name, groups))
                 groups, held = [], 0
-    return Splits(columns, found) if found else None
+    rows = sum(file.metadata.num_rows for file in opened)
+    return Splits(columns, found, rows) if found else None
 
 
 def _files(path: str) -> list[str]:
@@ -77,23 +76,13 @@ def _plain(ours: str, theirs: str, schema: pa.Schema) -> bool:
     return kind in _TEXTS or pa.types.is_signed_integer(kind) or pa.types.is_null(kind)
 
 
-def narrow_splits(batches: Iterable[pa.RecordBatch], asked: str) -> Iterator[pa.RecordBatch]:
-    """For mapInArrow over the numbers of splits."""
-    told = json.loads(asked)
-    columns = {theirs: ours for ours, theirs in told["columns"].items()}
-    narrowing = Narrowing(told["kept_apart"])
-    for batch in batches:
-        for number in batch.column(0).to_pylist():
-            name, groups = told["parts"][number]
-            for part in _read(name, groups, columns):
-                yield narrowing.narrow(part)
-
-
-def _read(name: str, groups: list[int], columns: Mapping[str, str]) -> Iterator[pa.RecordBatch]:
-    config = next(theirs for theirs, ours in columns.items() if ours == "config")
+def read_split(split: tuple[str, list[int]], named: Mapping[str, str]) -> Iterator[pa.RecordBatch]:
+    """The rows of a split, under our names; `named` as in Splits."""
+    name, groups = split
+    columns = {theirs: ours for ours, theirs in named.items()}
     with pq.ParquetFile(name) as file:
         # Values are many, and Arrow does not read a nested column whose numbering ends midway.
-        keys = next(column.path for column in file.schema if column.path.startswith(f"{config}."))
+        keys = next(column.path for column in file.schema if column.path.startswith(f"{named['config']}."))
     with pq.ParquetFile(name, read_dictionary=[keys]) as file:
         for group in groups:
             for batch in file.iter_batches(_ROWS_AT_ONCE, row_groups=[group], columns=list(columns)):

@@ -1,111 +1,107 @@
 """How far each rule reaches in a table of rows: distinct topics and clients.
 
-Rows are looked at as three numbers each (behaviour, topic, client), few enough for the driver to count
-exactly; of very many rows, a part of the topics and clients is taken for all of them.
+Rows are many and what is found in them repeats, so each row is looked at as two numbers: the set of rules
+that its behaviour breaks, and its topic (or client).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from .gathered import Gathered, Reached, Row, Rule
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-    from pyspark.sql import DataFrame, SparkSession
+    from .store import Store
 
-# Of more rows than this, one in some.
-_ROWS_MAX = 8_000_000
-_HEX = 15
+# Of more rows than this, a part of the topics and clients stands for all of them.
+_ROWS_MAX = 20_000_000
+_NOTHING = pa.scalar(None, pa.string())
+_CLIENTLESS = pa.array(["topic", "broker"])
+Found = Mapping[str, frozenset[Rule]]
 
 
-def reached(
-    spark: SparkSession, folder: str, gathered: Gathered, rules: Iterable[Rule]
-) -> Mapping[Rule, Reached]:
-    rules = list(rules)
-    if not rules:
-        return {}
+def reached(store: Store, gathered: Gathered, rules: Iterable[Rule]) -> Mapping[Rule, Reached]:
     alone = {fp: _rules(said.findings) for fp, said in gathered.alone.items()}
     joint = {behaviour: _rules(gathered.judged[mark].findings) for behaviour, mark in gathered.marks.items()}
-    rows = sum(cell.deployments for cell in gathered.cells) + sum(d.configs for d in gathered.documents)
+    rows = sum(cell.deployments for cell in gathered.cells) + sum(one.configs for one in gathered.documents)
     share = 1 + rows // _ROWS_MAX
-    looked = [
-        _looked(_configurations(spark, folder, alone), share, alone, rules),
-        _looked(_deployments(spark, folder), share, joint, rules),
-    ]
-    counted = {}
-    for number, rule in enumerate(rules):
-        topics, clients = (
-            share * len(np.unique(np.concatenate([one[side][number] for one in looked]))) for side in (0, 1)
-        )
-        counted[rule] = Reached(topics, clients, share == 1)
-    return counted
+    topics, clients = _Distinct(share), _Distinct(share)
+    for fps, topic, client in _configurations(store):
+        topics.look(fps, alone, topic)
+        clients.look(fps, alone, client)
+    for behaviours, topic, client in _deployments(store):
+        topics.look(behaviours, joint, topic)
+        clients.look(behaviours, joint, client)
+    of_topics, of_clients = topics.counted(), clients.counted()
+    return {rule: Reached(of_topics.get(rule, 0), of_clients.get(rule, 0), share == 1) for rule in rules}
 
 
 def _rules(findings: Iterable[Row]) -> frozenset[Rule]:
     return frozenset((found["code"], found["severity"]) for found in findings if not found["suppressed"])
 
 
-def _number(mark: str) -> int:
-    return int(mark[:_HEX], 16)
+def _configurations(store: Store) -> Iterator[tuple[pa.Array, pa.Array, pa.Array]]:
+    names = ("fp", "component", "cluster", "topic", "name")
+    for batch in store.batches("configurations", names):
+        fps, component, cluster, topic, name = (batch.column(column) for column in names)
+        topic = pc.coalesce(topic, pc.if_else(pc.equal(component, "topic"), name, _NOTHING))
+        client = pc.if_else(pc.is_in(component, _CLIENTLESS), _NOTHING, name)
+        yield fps, _topic(cluster, topic), client
 
 
-def _deployments(spark: SparkSession, folder: str) -> DataFrame:
-    return spark.read.parquet(f"{folder}/deployments").selectExpr(
-        "behaviour as mark",
-        "if(topic is null, null, xxhash64(cluster, topic)) as topic",
-        "coalesce(producer, groups[0].name) as client",
-    )
+def _deployments(store: Store) -> Iterator[tuple[pa.Array, pa.Array, pa.Array]]:
+    names = ("behaviour", "cluster", "topic", "client")
+    for batch in store.batches("deployments", names):
+        behaviours, cluster, topic, client = (batch.column(column) for column in names)
+        yield behaviours, _topic(cluster, topic), client
 
 
-def _configurations(spark: SparkSession, folder: str, alone: Mapping[str, frozenset[Rule]]) -> DataFrame:
-    from pyspark.sql import functions as F
-
-    found = [fp for fp, rules in alone.items() if rules]
-    rows = spark.read.parquet(f"{folder}/configurations").where("reason is null")
-    if len(found) <= 10_000:
-        rows = rows.where(F.col("fp").isin(found))
-    named = "coalesce(topic, if(component = 'topic', name, null))"
-    return rows.selectExpr(
-        "fp as mark",
-        f"if({named} is null, null, xxhash64(cluster, {named})) as topic",
-        "if(component in ('topic', 'broker'), null, name) as client",
-    )
+def _topic(cluster: pa.Array, topic: pa.Array) -> pa.Array:
+    return pc.binary_join_element_wise(pc.coalesce(cluster, ""), topic, "\0")
 
 
-def _looked(
-    frame: DataFrame, share: int, rules_of: Mapping[str, frozenset[Rule]], rules: list[Rule]
-) -> tuple[list[NDArray[Any]], list[NDArray[Any]]]:
-    """By rule the distinct topics and the distinct clients, as numbers."""
-    frame = frame.selectExpr(
-        f"cast(conv(substring(mark, 1, {_HEX}), 16, 10) as bigint) as mark",
-        "topic",
-        "if(client is null, null, xxhash64(client)) as client",
-    )
-    if share > 1:
-        frame = frame.where(f"pmod(topic, {share}) = 0 or pmod(client, {share}) = 0")
-    table = frame.toArrow()
-    marks, place = np.unique(table["mark"].to_numpy(), return_inverse=True)
-    has = np.zeros((len(rules), len(marks)), bool)
-    position = {_number(mark): rules_of[mark] for mark in rules_of}
-    order = {rule: number for number, rule in enumerate(rules)}
-    for column, mark in enumerate(marks.tolist()):
-        for rule in position.get(mark, ()):
-            has[order[rule], column] = True
-    made = []
-    for side in ("topic", "client"):
-        known = table[side].combine_chunks()
-        there = known.is_valid().to_numpy(zero_copy_only=False)
-        values, numbers = np.unique(known.drop_null().to_numpy(), return_inverse=True)
-        if share > 1:
-            chosen = values % share == 0
-        found = []
-        for own in has:
-            seen = np.zeros(len(values), bool)
-            seen[numbers[own[place[there]]]] = True
-            found.append(values[seen & chosen] if share > 1 else values[seen])
-        made.append(found)
-    return made[0], made[1]
+class _Distinct:
+    """How many distinct names each rule has; one in `share` of them is looked at."""
+
+    def __init__(self, share: int) -> None:
+        self._share = share
+        self._sets: dict[frozenset[Rule], int] = {}
+        self._numbers: list[Any] = []
+        self._names: list[pa.Array] = []
+
+    def look(self, marks: pa.Array, found: Found, names: pa.Array) -> None:
+        coded = marks.dictionary_encode()
+        sets = [
+            self._sets.setdefault(rules, len(self._sets)) if rules else None
+            for rules in (found.get(mark, frozenset()) for mark in coded.dictionary.to_pylist())
+        ]
+        numbers = pa.array(sets, pa.int64()).take(coded.indices)
+        there = pc.and_(numbers.is_valid(), names.is_valid())
+        names, numbers = names.filter(there), numbers.filter(there).to_numpy()
+        if self._share > 1:
+            part = [crc32(name.encode()) % self._share == 0 for name in names.to_pylist()]
+            names, numbers = names.filter(pa.array(part, pa.bool_())), numbers[np.array(part, bool)]
+        self._names.append(names)
+        self._numbers.append(numbers)
+
+    def counted(self) -> dict[Rule, int]:
+        if not self._names:
+            return {}
+        names = pa.chunked_array(self._names, pa.string()).combine_chunks().dictionary_encode()
+        many = max(1, len(names.dictionary))
+        # Each name once for each set of rules that it has.
+        pairs = np.unique(np.concatenate(self._numbers) * many + names.indices.to_numpy())
+        sets, places = pairs // many, pairs % many
+        counted = {}
+        for rule in {rule for rules in self._sets for rule in rules}:
+            has = np.array([rule in rules for rules in self._sets])
+            seen = np.zeros(many, bool)
+            seen[places[has[sets]]] = True
+            counted[rule] = self._share * int(np.count_nonzero(seen))
+        return counted

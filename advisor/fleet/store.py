@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -19,12 +19,13 @@ from .tables import arrow_schema
 from .verdict_table import keep_verdicts, read_verdicts
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
 UNFINISHED, RUNS, CURRENT = "unfinished", "runs", "current"
 # Trends need a few points; the rest of an old run is dropped.
 RUNS_KEPT = 30
-_ROWS_AT_ONCE = 5_000
+_ROWS_AT_ONCE, _ROWS_OF_A_BATCH = 5_000, 100_000
 Row = dict[str, Any]
 
 
@@ -87,6 +88,29 @@ class Store:
                     _ROWS_AT_ONCE
                 ):
                     yield from batch.to_pylist()
+
+    def table(self, name: str, columns: list[str], there: str) -> pa.Table:
+        """The rows of a step that have something in the column `there`."""
+        path = self.place.of(f"{UNFINISHED}/{name}")
+        if not isinstance(self.place, LocalPlace):
+            return self.spark.read.parquet(path).where(f"{there} is not null").select(*columns).toArrow()
+        import pyarrow.compute as pc
+        import pyarrow.parquet as pq
+
+        return pq.read_table(path, columns=columns, filters=pc.field(there).is_valid(), use_threads=False)
+
+    def batches(self, name: str, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """Some columns of a step, many rows at once."""
+        path = f"{UNFINISHED}/{name}"
+        if not isinstance(self.place, LocalPlace):
+            yield from self.spark.read.parquet(self.place.of(path)).select(*columns).toArrow().to_batches()
+            return
+        from pyarrow.parquet import ParquetFile
+
+        for part in self.place.names(path):
+            if part.endswith(".parquet"):
+                with ParquetFile(self.place.of(f"{path}/{part}")) as file:
+                    yield from file.iter_batches(_ROWS_OF_A_BATCH, columns=list(columns), use_threads=False)
 
     def finish(self, name: str, tables: tuple[str, ...]) -> str:
         """The tables become the run `name` and the current one, in one rename each."""

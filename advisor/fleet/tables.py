@@ -17,7 +17,8 @@ SCHEMAS: dict[str, dict[str, str]] = {
     },
     "deployments": {
         "deployment": "string", "root": "string", "row_id": "string", "producer": "string", "topic": "string",
-        "cluster": "string", "owner": "string", "partitions": "int", "producer_at": _AT, "topic_at": _AT,
+        "cluster": "string", "client": "string", "owner": "string", "partitions": "int", "producer_at": _AT,
+        "topic_at": _AT,
         "producer_fp": "string", "topic_fp": "string", "cluster_fp": "string",
         "cluster_at": "array<struct<file:string,line:int>>",
         "groups": f"array<struct<fp:string,name:string,at:{_AT}>>", "behaviour": "string",

@@ -210,6 +210,11 @@ def _cluster(deployment: Deployment) -> str | None:
     return deployment.cluster[0].name if deployment.cluster else None
 
 
+def _client(deployment: Deployment) -> str | None:
+    client = deployment.producer or next(iter(deployment.groups), None)
+    return client.name if client is not None else None
+
+
 def _deployment(deployment: Deployment, prefix: str, owner_of: Callable[[str], str], mark: str) -> Row:
     first = members_of(deployment)[0]
     partitions = next((fact.value for fact in deployment.facts if fact.name == "topic.partitions"), "")
@@ -220,6 +225,7 @@ def _deployment(deployment: Deployment, prefix: str, owner_of: Callable[[str], s
         "producer": deployment.producer.name if deployment.producer else None,
         "topic": deployment.topic.name if deployment.topic else None,
         "cluster": _cluster(deployment),
+        "client": _client(deployment),
         "owner": owner_of(first.file),
         "partitions": int(partitions) if partitions.isdigit() else None,
         "producer_at": _at(deployment.producer, prefix),
@@ -241,7 +247,6 @@ def _finding(
     partitions = ""
     if home is not None:
         partitions = next((fact.value for fact in home.facts if fact.name == "topic.partitions"), "")
-    client = home.producer or next(iter(home.groups), None) if home is not None else None
     return {
         "code": told["code"],
         "name": told["name"],
@@ -252,7 +257,7 @@ def _finding(
         "owner": owner_of(place["file"].removeprefix(prefix)) or UNOWNED,
         "cluster": _cluster(home) if home is not None else None,
         "topic": home.topic.name if home is not None and home.topic else None,
-        "client": client.name if client is not None else None,
+        "client": _client(home) if home is not None else None,
         "partitions": int(partitions) if partitions.isdigit() else None,
         "file": place["file"],
         "line": place["line"],

@@ -13,7 +13,7 @@ import pytest
 from advisor.fleet.canonical import ABSENT, BETWEEN, ENTRY, Canonical, masked
 from advisor.fleet.keys import NAMES
 from advisor.fleet.narrowing import TORN, Narrowing, narrow_rows
-from advisor.fleet.parquet_here import narrow_splits, splits
+from advisor.fleet.parquet_here import read_split, splits
 from advisor.fleet.sources import named_columns
 
 APART = sorted(NAMES)
@@ -122,9 +122,10 @@ def test_parquet_files_are_read_as_any_rows(tmp_path, group):
     (tmp_path / "t.parquet/_SUCCESS").write_text("")
     found = splits(str(tmp_path / "t.parquet"), lambda names: named_columns(names, {}))
     assert found is not None
-    asked = json.dumps({**found._asdict(), "kept_apart": APART})
-    numbers = pa.RecordBatch.from_pydict({"id": list(range(len(found.parts)))})
-    read = [row for batch in narrow_splits([numbers], asked) for row in batch.to_pylist()]
+    narrowing = Narrowing(APART)
+    batches = (batch for part in found.parts for batch in read_split(part, found.columns))
+    read = [row for batch in batches for row in narrowing.narrow(batch).to_pylist()]
+    assert found.rows == len(read)
     direct = [
         row for batch in narrow_rows(table.to_batches(), json.dumps(APART)) for row in batch.to_pylist()
     ]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import json
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from advisor.fleet import audit_fleet, findings_by_row
@@ -76,6 +78,36 @@ def test_findings_name_the_row_and_no_mark_is_left(spark, audited):
     text = json.dumps(audited.summary, ensure_ascii=False) + str(table.collect())
     assert "\ue000" not in text
     assert "#0" not in text
+
+
+def test_parquet_of_this_machine_is_read_by_the_workers_and_says_the_same(spark, audited, sample, tmp_path):
+    """One file, or two with the rows in many groups; a CSV goes through Spark."""
+    rows = [
+        {**row, "config": list(json.loads(row["config"]).items()) if row["config"] else None}
+        for row in truth(sample)
+    ]
+    rows = [{name: value or None for name, value in row.items()} for row in rows]
+    text = pa.string()
+    schema = pa.schema([(name, pa.map_(text, text) if name == "config" else text) for name in rows[0]])
+    table = pa.Table.from_pylist(rows, schema)
+    source = tmp_path / "fleet.parquet"
+    source.mkdir()
+    pq.write_table(table.slice(0, 50), source / "a.parquet", row_group_size=7)
+    pq.write_table(table.slice(50), source / "b.parquet")
+    for partitions in (None, 3):
+        out = tmp_path / f"out{partitions}"
+        other = audit_fleet(spark, str(source), str(out), now="2027-01-01", partitions=partitions)
+        assert told(spark, other.folder) == told(spark, audited.folder)
+        assert {**other.summary, "trend": None} == {**audited.summary, "trend": None}
+        for name in ("configurations", "deployments"):
+            ours, theirs = (
+                sorted(
+                    str(row.asDict()) for row in spark.read.parquet(f"{folder}/{name}").drop("text").collect()
+                )
+                for folder in (other.folder, audited.folder)
+            )
+            assert ours == theirs
+    assert (out / "runs/000001/configurations/part-00001.parquet").exists()
 
 
 @pytest.mark.parametrize("partitions", [1, 8])

@@ -1,0 +1,152 @@
+"""A table of rows: read, joined, resolved and judged; what comes of it is gathered for the results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..model import UsageError
+from .behaviours import Subject, combinations_of, subjects
+from .by_row import rows_shown
+from .gathered import Cell, Document, Gathered, Row, Said
+from .linking import Clusters, clusters_of
+from .reaching import reached
+from .results import table_findings
+from .rows_here import RowsHere
+from .rows_there import RowsThere
+from .shipping import sent
+from .store import UNFINISHED
+from .tables import SCHEMAS
+from .worker import SECTION
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from .run import Run
+
+# What one task judges: enough that it learns from the searches it has done.
+_JUDGED_OF_A_TASK = 400
+_PARTS_MAX = 200
+
+
+def audit_rows(run: Run, kinds: Sequence[str], job: str) -> Gathered:
+    store, options = run.store, run.options
+    rows = RowsHere.of(run, kinds) or RowsThere(run, kinds)
+    run.progress("reading the rows")
+    rows.read()
+    counted = list(store.rows("counted"))
+    rows_in = sum(row["rows"] for row in counted)
+    good = [row for row in counted if row["good"]]
+    quarantined = rows_in - sum(row["rows"] for row in good)
+    if not good:
+        what = f"all {rows_in} rows are in quarantine" if rows_in else "there is no row"
+        raise UsageError(f"nothing could be audited: {what}")
+    texts = _texts(run)
+    run.progress("joining producers, topics, clusters and consumers")
+    clusters = _clusters(good, options.link)
+    rows.join(clusters, rows_in)
+    cells = list(store.rows("cells"))
+    asked = subjects(
+        run.spark, combinations_of(cells), texts, clusters.members, run.read, options.kafka_version
+    )
+    run.progress("judging each behaviour once")
+    said = _judged(run, _asked(texts, asked), job)
+    folder = store.place.of(UNFINISHED)
+    gathered = Gathered(
+        "tables",
+        rows_in,
+        quarantined,
+        0,
+        _quarantine(run, quarantined),
+        _summed(Document, good),
+        texts,
+        _summed(Cell, cells),
+        {behaviour: subject.mark for behaviour, subject in asked.items()},
+        said.alone,
+        said.joint,
+        lambda: table_findings(gathered),
+        lambda rules: reached(store, gathered, rules),
+        lambda wanted, columns: rows_shown(run.spark, folder, gathered, wanted, columns),
+        said.verdicts,
+    )
+    return gathered
+
+
+def _texts(run: Run) -> dict[str, str]:
+    """The configurations that differ, by their sha-256; every task wrote those it met."""
+    found = run.store.table("configurations", ["fp", "text"], "text")
+    return dict(sorted(zip(found["fp"].to_pylist(), found["text"].to_pylist(), strict=True)))
+
+
+def _clusters(good: Iterable[Row], link: bool) -> Clusters:
+    brokers, used = [], set()
+    for row in good:
+        if row["component"] == "broker":
+            brokers += [row] * row["configs"]
+        else:
+            used.add(row["cluster"] or "")
+    return clusters_of(brokers, used, link)
+
+
+def _summed(kind: Any, rows: Iterable[Row]) -> list[Any]:
+    """Tasks count for themselves: the same is put together. The last two fields are numbers."""
+    counted: dict[tuple[Any, ...], list[int]] = {}
+    *names, many, partitions = kind._fields
+    for row in rows:
+        one = counted.setdefault(tuple([row[name] for name in names]), [0, 0])
+        one[0] += row[many]
+        one[1] += row[partitions]
+    return [kind(*place, *numbers) for place, numbers in counted.items()]
+
+
+def _asked(texts: Mapping[str, str], subjects: Mapping[str, Subject]) -> Iterator[Row]:
+    """What is judged, each text once."""
+    for fp, text in texts.items():
+        yield {"kind": "document", "mark": fp, "text": text}
+    for mark, text in sorted({subject.mark: subject.text for subject in subjects.values()}.items()):
+        yield {"kind": "deployment", "mark": mark, "text": text}
+
+
+class _Said(NamedTuple):
+    alone: dict[str, Said]
+    joint: dict[str, Said]
+    verdicts: dict[str, str]
+
+
+def _judged(run: Run, asked: Iterable[Row], job: str) -> _Said:
+    import pyarrow as pa
+    from pyspark.sql import functions as F
+
+    def make() -> DataFrame:
+        text = pa.schema([(name, pa.string()) for name in ("kind", "mark", "text")])
+        table = pa.Table.from_pylist(list(asked), text)
+        parts = run.options.partitions or max(2, min(_PARTS_MAX, len(table) // _JUDGED_OF_A_TASK))
+        # What is learnt of one producer, every deployment of it can use.
+        together = F.substring_index("text", SECTION, 1)
+        work = sent("advisor.fleet.worker:judge_rows", job, run.packed)
+        frame = run.spark.createDataFrame(table).repartition(parts, together)
+        return frame.mapInArrow(work, "kind string, mark string, payload string")
+
+    run.store.step("judged", make)
+    said = _Said({}, {}, {})
+    for row in run.store.rows("judged"):
+        if row["kind"] == "verdict":
+            said.verdicts[row["mark"]] = row["payload"]
+        else:
+            home = said.alone if row["kind"] == "document" else said.joint
+            home[row["mark"]] = Said.read(row["payload"])
+    return said
+
+
+def _quarantine(run: Run, quarantined: int) -> list[Row]:
+    """The table, and how many rows each reason has."""
+    columns = list(SCHEMAS["quarantine"])
+    bad = run.store.table("configurations", columns, "reason").to_pylist() if quarantined else []
+    run.store.put("quarantine", bad)
+    reasons: dict[str, Row] = {}
+    for row in bad:
+        place = row["file"] or row["row_id"]
+        one = reasons.setdefault(row["reason"], {"reason": row["reason"], "rows": 0, "example": place})
+        one["rows"] += row["rows"]
+        one["example"] = min(one["example"], place)
+    return list(reasons.values())
