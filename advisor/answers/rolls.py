@@ -126,6 +126,8 @@ def rolled(old: Side, new: Side) -> Iterator[Judgement]:
         yield _protocol_refused(new, run, (was.protocol, is_now.protocol), numbers)
     elif run.ghosts:
         yield _ghosts(old, new, run, numbers)
+    if run.stranded:
+        yield _stranded(new, run, numbers[:2])
     if CONSUMER in (was.protocol, is_now.protocol):
         return
     costs = [roll(kind, kind, members, partitions, own=new.own).revoked for kind in (was, is_now)]
@@ -234,6 +236,25 @@ def _protocol_refused(new: Side, run: Roll, protocols: tuple[str, str], numbers:
         numbers,
         check="consumer-protocol-refused",
         advice=tuple(advice),
+    )
+    return Judgement("broken", hit, _trace(run))
+
+
+def _stranded(new: Side, run: Roll, numbers: Numbers) -> Judgement:
+    _, protocol = new.look.text("consumer", "group.protocol")
+    policy, setting = new.look.text("broker", MIGRATION_POLICY)
+    hit = Hit(
+        place_of(new, protocol),
+        ("group.protocol",),
+        {"policy": str(policy), "resource": new.document.name},
+        (*_shown(protocol), *((("broker", setting),) if setting is not None else ())),
+        (),
+        numbers,
+        check="nobody-takes-over",
+        advice=(
+            f"set {MIGRATION_POLICY}=bidirectional on every broker before the roll",
+            "or stop every member of the group before the first is started with the classic protocol",
+        ),
     )
     return Judgement("broken", hit, _trace(run))
 

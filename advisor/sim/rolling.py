@@ -68,6 +68,7 @@ class Roll(NamedTuple):
     rebalances: int
     revoked: int  # partitions that a member had to give up, in all
     ghosts: int  # static members that left nobody word: the group waits for the end of their session
+    stranded: bool  # the group is the broker's, and none of its members makes it plan again
 
 
 MODERN = Brokers()
@@ -87,7 +88,15 @@ def roll(
     for member in range(members):
         run.stop(member)
         run.start(member, new)
-    return Roll(tuple(run.steps), run.refused, run.fewest, run.rebalances, run.revoked, run.ghosts)
+    return Roll(
+        tuple(run.steps),
+        run.refused,
+        run.fewest,
+        run.rebalances,
+        run.revoked,
+        run.ghosts,
+        stranded=run.by_broker and run.all_classic(),
+    )
 
 
 class _Run:
@@ -128,7 +137,7 @@ class _Run:
         if kind.static:
             effects = ("a static member does not say that it leaves",)
         if self.by_broker:
-            if kind.static or not self._all_classic():
+            if kind.static or not self.all_classic():
                 self.broker.leave(self.numbers[member])
                 self._settle()
             elif self.brokers.online_downgrade:
@@ -208,7 +217,7 @@ class _Run:
         if unnoticed:
             effects.append("gets its old partitions back, nobody else notices")
         self._settle()
-        if unnoticed and self._all_classic() and self.brokers.online_downgrade:
+        if unnoticed and self.all_classic() and self.brokers.online_downgrade:
             self.by_broker = False
             self.group = self.broker.handed_back(self._strategies_of)
             effects.append(CLASSIC_AGAIN)
@@ -228,7 +237,7 @@ class _Run:
                     mine = self.broker.heartbeat(number, self.reads[member])
                 self.reads[member] = mine
 
-    def _all_classic(self) -> bool:
+    def all_classic(self) -> bool:
         left = [kind for kind, running in zip(self.kinds, self.running, strict=True) if running]
         return bool(left) and all(kind.protocol == CLASSIC for kind in left)
 

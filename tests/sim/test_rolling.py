@@ -99,3 +99,11 @@ def test_the_last_of_the_consumer_protocol_leaves_a_classic_group():
     assert [step.strategy for step in steps[:4]] == [BY_BROKER] * 4
     assert steps[4].effects == ("the group is a classic one again",)
     assert steps[5].strategy == "range"
+
+
+def test_a_roll_back_without_downgrades_leaves_a_group_in_which_nobody_takes_over() -> None:
+    assert roll(CONSUMER, RANGE, 3, 6, Brokers(online_downgrade=False)).stranded
+    assert not roll(CONSUMER, RANGE, 3, 6).stranded
+    assert not roll(RANGE, CONSUMER, 3, 6, Brokers(online_downgrade=False)).stranded
+    # Alone it leaves an empty group, which is of whoever comes.
+    assert not roll(CONSUMER, RANGE, 1, 6, Brokers(online_downgrade=False)).stranded
