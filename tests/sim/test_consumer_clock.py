@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from advisor.sim.consumer import NO_OFFSET, OUT_OF_RANGE
+from advisor.sim.consumer import NO_OFFSET, OUT_OF_RANGE, Reading
 from advisor.sim.fetching import fetched
 from advisor.sim.group_absence import READ, WRITTEN, absent
 from advisor.sim.group_phases import Absence, FetchSetup, GroupSetup, Phase
@@ -86,3 +86,48 @@ def test_without_a_reset_a_partition_is_owned_until_its_committed_offset_was_ask
     assert run.errors("m") == [NO_OFFSET]
     assert run.clock.now - assigned == Phase().round_trip
     assert member.owned == ()
+
+
+@pytest.mark.parametrize("commits", ["after", "before"])
+def test_a_synchronous_commit_takes_its_round_trip(commits: str) -> None:
+    def took(trip: int) -> int:
+        run = GroupRun(GroupSetup(reading=Reading(1, commits), initial_delay_ms=0), Phase(round_trip=trip))
+        run.produce(0, 10)
+        node = run.start("m0")
+        run.until(lambda: bool(node.owned))
+        at = run.clock.now
+        run.until(lambda: run.committed == (10,))
+        return run.clock.now - at
+
+    assert took(40) - took(10) >= 9 * 30
+
+
+@pytest.mark.parametrize(("followed", "skipped"), [(0, 1), (520, 0)])
+def test_what_cannot_be_read_yet_is_not_behind_the_end(followed: int, skipped: int) -> None:
+    """`latest` begins at the high watermark, which waits for the followers of an added partition."""
+    setup = GroupSetup(reset="latest", initial_delay_ms=0)
+    run = GroupRun(setup, Phase(age=0.0, followed=followed, parked=0))
+    run.committed = (0,)
+    node = run.start("m0")
+    run.until(lambda: bool(node.owned))
+    run.wait(1_000)
+    run.grow(3)
+    run.produce(2)
+    run.wait(5_000)
+    assert node.owned == (0, 1, 2)
+    assert run.never_processed() == skipped
+
+
+def test_a_question_waits_behind_a_fetch_at_the_same_broker() -> None:
+    def found(parked: int) -> int:
+        run = GroupRun(GroupSetup(reset="latest", initial_delay_ms=0), Phase(age=0.0, parked=parked))
+        run.committed = (0,)
+        node = run.start("m0")
+        run.until(lambda: bool(node.owned))
+        run.wait(1_000)
+        at = run.clock.now
+        run.grow(3)
+        run.until(lambda: run.read_by([node]) == 3)
+        return run.clock.now - at
+
+    assert found(400) - found(0) == 400
