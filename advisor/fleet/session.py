@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import re
 import shutil
@@ -59,8 +60,10 @@ def open_session(master: str | None, remote: str | None, conf: dict[str, str]) -
             import pyspark
 
             os.environ.setdefault("SPARK_HOME", os.path.dirname(pyspark.__file__))
-            # Else the executors' logs land in the installed package.
-            os.environ.setdefault("SPARK_WORKER_DIR", tempfile.mkdtemp(prefix="kafka-advisor-workers-"))
+            if "SPARK_WORKER_DIR" not in os.environ:
+                # Else the executors' logs land in the installed package.
+                logs = os.environ["SPARK_WORKER_DIR"] = tempfile.mkdtemp(prefix="kafka-advisor-workers-")
+                atexit.register(shutil.rmtree, logs, ignore_errors=True)
         builder = builder.master(master)
     quiet = {
         "spark.ui.enabled": "false",

@@ -52,6 +52,7 @@ def sent(target: str, argument: str, packed: bytes | None) -> Callable[[Iterable
         if packed is not None:
             import hashlib
             import os
+            import shutil
             import tempfile
             import zipfile
             from io import BytesIO
@@ -65,7 +66,7 @@ def sent(target: str, argument: str, packed: bytes | None) -> Callable[[Iterable
                 try:
                     os.rename(part, folder)
                 except OSError:
-                    pass
+                    shutil.rmtree(part, ignore_errors=True)
             if folder not in sys.path:
                 sys.path.insert(0, folder)
         module, _, function = target.partition(":")
