@@ -5,10 +5,7 @@ In a run over files every finding has its place in the table itself, and that is
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
-
-from .gathered import Gathered, Rule, Shown
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -28,43 +25,6 @@ def findings_by_row(spark: SparkSession, folder: str, where: str = "true") -> Da
         return spark.read.parquet(f"{folder}/{name}")
 
     return spread(table("findings").where(where), table("configurations"), table("deployments"))
-
-
-def rows_shown(
-    spark: SparkSession, folder: str, gathered: Gathered, wanted: Shown, columns: Sequence[str]
-) -> Iterator[tuple[Any, ...]]:
-    """The rows of a page, the same however Spark has cut the table."""
-    whole = _among(wanted.whole)
-    asked, chosen = [whole], whole
-    if wanted.part is not None:
-        part = _among([wanted.part])
-        asked.append(part)
-        key = "xxhash64(deployment, owner, topic, client, file)"
-        chosen += f" or ({part} and pmod({key}, {wanted.of}) < {wanted.room})"
-    if wanted.others:
-        examples = " or ".join(_rarest(gathered, wanted.others))
-        asked.append(examples)
-        chosen += f" or {examples}"
-    found = findings_by_row(spark, folder, f"not suppressed and ({' or '.join(asked)})").where(chosen)
-    table = found.select(*columns).toArrow()
-    return zip(*(column.to_pylist() for column in table.columns), strict=True)
-
-
-def _among(rules: Iterable[Rule]) -> str:
-    told = [f"(code = '{code}' and severity = '{severity}')" for code, severity in rules]
-    return f"({' or '.join(told) or 'false'})"
-
-
-def _rarest(gathered: Gathered, rules: Sequence[Rule]) -> Iterator[str]:
-    """Of each rule the behaviour or configuration that the fewest rows have."""
-    first: dict[Rule, tuple[int, str, str]] = {}
-    for row in gathered.findings():
-        rule, column = (row["code"], row["severity"]), "fp" if row.get("fp") else "behaviour"
-        told = row["rows"], column, row[column]
-        first[rule] = min(first.get(rule, told), told)
-    for rule in rules:
-        _, column, mark = first[rule]
-        yield f"({column} = '{mark}' and {_among([rule])})"
 
 
 def spread(findings: DataFrame, configurations: DataFrame, deployments: DataFrame) -> DataFrame:

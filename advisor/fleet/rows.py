@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..model import UsageError
 from .behaviours import Subject, combinations_of, subjects
-from .by_row import rows_shown
 from .gathered import Cell, Document, Gathered, Row, Said
 from .linking import Clusters, clusters_of
 from .reaching import reached
@@ -15,7 +14,7 @@ from .results import table_findings
 from .rows_here import RowsHere
 from .rows_there import RowsThere
 from .shipping import sent
-from .store import UNFINISHED
+from .showing import rows_shown
 from .tables import SCHEMAS
 from .worker import SECTION
 
@@ -51,7 +50,6 @@ def audit_rows(run: Run, kinds: Sequence[str], job: str) -> Gathered:
     )
     run.progress("judging each behaviour once")
     said = _judged(run, _asked(texts, asked), job)
-    folder = store.place.of(UNFINISHED)
     gathered = Gathered(
         "tables",
         rows_in,
@@ -66,7 +64,7 @@ def audit_rows(run: Run, kinds: Sequence[str], job: str) -> Gathered:
         said.joint,
         lambda: table_findings(gathered),
         lambda rules: reached(store, gathered, rules),
-        lambda wanted, columns: rows_shown(run.spark, folder, gathered, wanted, columns),
+        lambda wanted, columns: rows_shown(store, gathered, wanted, columns),
         said.verdicts,
     )
     return gathered

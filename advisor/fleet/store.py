@@ -26,6 +26,7 @@ UNFINISHED, RUNS, CURRENT = "unfinished", "runs", "current"
 # Trends need a few points; the rest of an old run is dropped.
 RUNS_KEPT = 30
 _ROWS_AT_ONCE, _ROWS_OF_A_BATCH = 5_000, 100_000
+_LISTED_MAX = 10_000
 Row = dict[str, Any]
 
 
@@ -99,11 +100,16 @@ class Store:
 
         return pq.read_table(path, columns=columns, filters=pc.field(there).is_valid(), use_threads=False)
 
-    def batches(self, name: str, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """Some columns of a step, many rows at once."""
+    def batches(
+        self, name: str, columns: Sequence[str], of: Sequence[str] | None = None
+    ) -> Iterator[pa.RecordBatch]:
+        """Some columns of a step, many rows at once; those at least whose first column is among `of`."""
         path = f"{UNFINISHED}/{name}"
         if not isinstance(self.place, LocalPlace):
-            yield from self.spark.read.parquet(self.place.of(path)).select(*columns).toArrow().to_batches()
+            frame = self.spark.read.parquet(self.place.of(path)).select(*columns)
+            if of is not None and len(of) <= _LISTED_MAX:
+                frame = frame.where(frame[columns[0]].isin(list(of)))
+            yield from frame.toArrow().to_batches()
             return
         from pyarrow.parquet import ParquetFile
 

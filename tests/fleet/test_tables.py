@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from advisor.fleet import audit_fleet, findings_by_row
+from advisor.fleet import audit_fleet, findings_by_row, page
 from advisor.fleet.session import NEEDED, settings
 from advisor.fleet.tables import SCHEMAS
 from advisor.model import UsageError
@@ -78,6 +79,41 @@ def test_findings_name_the_row_and_no_mark_is_left(spark, audited):
     text = json.dumps(audited.summary, ensure_ascii=False) + str(table.collect())
     assert "\ue000" not in text
     assert "#0" not in text
+
+
+def test_the_page_shows_what_is_found_row_by_row(spark, audited):
+    text = Path(audited.folder, "report.html").read_text(encoding="utf-8")
+    data = json.loads(text.partition('id="data">')[2].partition("</script>")[0])
+    (table,) = (section for section in data["sections"] if section.get("name") == "findings")
+    columns = {
+        column["name"]: column["values"]
+        if column["kind"] == "number"
+        else [column["words"][number] for number in column["rows"]]
+        for column in table["columns"]
+    }
+    shown = sorted(zip(*columns.values(), strict=True), key=str)
+    rows = findings_by_row(spark, audited.folder, "not suppressed").select(*columns).collect()
+    wanted = [
+        tuple(cell if name == "line" else cell or "" for name, cell in row.asDict().items()) for row in rows
+    ]
+    assert shown == sorted(wanted, key=str)
+
+
+@pytest.mark.parametrize("room", [1, 3, 30])
+def test_a_page_with_little_room_shows_the_gravest_and_one_of_each(
+    spark, sample, tmp_path, monkeypatch, room
+):
+    monkeypatch.setattr(page, "ROWS_MAX", room)
+    result = audit_fleet(spark, str(sample), str(tmp_path / "out"), select=("KA1", "KA2", "KA5"))
+    text = Path(result.folder, "report.html").read_text(encoding="utf-8")
+    data = json.loads(text.partition('id="data">')[2].partition("</script>")[0])
+    (table,) = (section for section in data["sections"] if section.get("name") == "findings")
+    (codes,) = (column for column in table["columns"] if column["name"] == "code")
+    assert codes["words"] == sorted({finding["code"] for finding in result.summary["findings"]})
+    counted = {(f["code"]): f["count"] for f in result.summary["findings"]}
+    assert len(codes["rows"]) < sum(counted.values())
+    if room >= counted["KA101"]:
+        assert codes["rows"].count(codes["words"].index("KA101")) == counted["KA101"]
 
 
 def test_parquet_of_this_machine_is_read_by_the_workers_and_says_the_same(spark, audited, sample, tmp_path):
