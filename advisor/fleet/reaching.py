@@ -94,14 +94,11 @@ class _Distinct:
         if not self._names:
             return {}
         names = pa.chunked_array(self._names, pa.string()).combine_chunks().dictionary_encode()
-        many = max(1, len(names.dictionary))
-        # Each name once for each set of rules that it has.
-        pairs = np.unique(np.concatenate(self._numbers) * many + names.indices.to_numpy())
-        sets, places = pairs // many, pairs % many
+        sets, places = np.concatenate(self._numbers), names.indices.to_numpy()
         counted = {}
         for rule in {rule for rules in self._sets for rule in rules}:
             has = np.array([rule in rules for rules in self._sets])
-            seen = np.zeros(many, bool)
+            seen = np.zeros(len(names.dictionary), bool)
             seen[places[has[sets]]] = True
             counted[rule] = self._share * int(np.count_nonzero(seen))
         return counted
