@@ -155,6 +155,11 @@ class Asker:
         self._verdicts: Verdicts | None = None
         self._remedies: Remedies | None = None
         self._asks: list[_Question] | None = None
+        # For the fixes: every guarantee above note, which of them deployments alike are asked, and the codes
+        # that are found in a document, by itself.
+        self._every_guarantee: list[tuple[Rule, str]] | None = None
+        self._guarantees_of: dict[object, list[tuple[Rule, str]]] = {}
+        self._found_in: dict[int, tuple[Document, frozenset[str]]] = {}
 
     def findings(self) -> list[Finding]:
         found: dict[tuple[Any, ...], Finding] = {}
@@ -197,16 +202,11 @@ class Asker:
 
     def _ask_guarantees(self, rules: Sequence[tuple[Rule, str]]) -> Iterable[Finding]:
         guaranteed = None
-        # Which rules a deployment is asked depends on little: deployments alike share the answer.
         known: dict[object, list[tuple[Rule, str]]] = {}
         for deployment in self.asked_deployments:
-            members = members_of(deployment)
-            present = frozenset([(document.component, document.client) for document in members])
-            mark = (present, deployment.version, self.profiles[deployment.id].name)
-            if mark not in known:
-                known[mark] = self._asked_of(deployment, rules)
-            searched = [pair for pair in known[mark] if not self.computed.answers(pair[0].guarantee)]
-            computed = [pair for pair in known[mark] if self.computed.answers(pair[0].guarantee)]
+            asked = self._asked_alike(deployment, rules, known)
+            searched = [pair for pair in asked if not self.computed.answers(pair[0].guarantee)]
+            computed = [pair for pair in asked if self.computed.answers(pair[0].guarantee)]
             answers = None
             if searched:
                 if guaranteed is None:
@@ -234,6 +234,19 @@ class Asker:
             if rule.guarantee is not None and rule.enabled and choice.wants(rule.code, rule.name)
             if (severity := self._severity(rule.code, rule.name, rule.severity)) is not None
         ]
+
+    def _asked_alike(
+        self,
+        deployment: Deployment,
+        rules: Sequence[tuple[Rule, str]],
+        known: dict[object, list[tuple[Rule, str]]],
+    ) -> list[tuple[Rule, str]]:
+        """Which rules a deployment is asked depends on little: deployments alike share the answer."""
+        present = frozenset([(document.component, document.client) for document in members_of(deployment)])
+        mark = (present, deployment.version, self.profiles[deployment.id].name)
+        if mark not in known:
+            known[mark] = self._asked_of(deployment, rules)
+        return known[mark]
 
     def _asked_of(self, deployment: Deployment, rules: Sequence[tuple[Rule, str]]) -> list[tuple[Rule, str]]:
         components = {document.component for document in members_of(deployment)}
@@ -327,32 +340,39 @@ class Asker:
 
     def _codes(self, subject: Subject) -> frozenset[str]:
         """The rules above note that find something in it; no fix is looked for."""
+        if isinstance(subject, Document):
+            return self._document_codes(subject)
+        found = self._hit_codes(subject).union(*map(self._document_codes, members_of(subject)))
+        return found | self._broken_codes(subject)
+
+    def _document_codes(self, document: Document) -> frozenset[str]:
+        """Asked once: a change leaves most documents of a deployment as they are."""
+        if id(document) not in self._found_in:
+            self._found_in[id(document)] = document, self._hit_codes(document)
+        return self._found_in[id(document)][1]
+
+    def _hit_codes(self, subject: Subject) -> frozenset[str]:
         found: set[str] = set()
-        members = [subject] if isinstance(subject, Document) else members_of(subject)
+        present = (subject.component,) if isinstance(subject, Document) else self._present(subject)
         for question in self._every_question():
+            if isinstance(subject, Document) == question.per_deployment or question.skips(present):
+                continue
             self.context.params = question.params
-            asked = members if not question.per_deployment else [subject]
-            for one in asked:
-                if isinstance(one, Document) == question.per_deployment:
-                    continue
-                if question.skips((one.component,) if isinstance(one, Document) else self._present(one)):
-                    continue
-                for hit in question.ask(one, self.context):
-                    found |= {
-                        rule.code
-                        for rule, severity in question.rules_of(hit)
-                        if (hit.severity or severity) != "note" and self._applies(rule, one)
-                    }
-        if isinstance(subject, Deployment):
-            found |= self._broken_codes(subject)
+            for hit in question.ask(subject, self.context):
+                found |= {
+                    rule.code
+                    for rule, severity in question.rules_of(hit)
+                    if (hit.severity or severity) != "note" and self._applies(rule, subject)
+                }
         return frozenset(found)
 
     def _broken_codes(self, deployment: Deployment) -> set[str]:
         from .decode import decode
         from .fix import is_broken
 
-        asked = self._asked_of(deployment, self._guarantee_rules(_ALL))
-        rules = [pair for pair in asked if pair[1] != "note"]
+        if self._every_guarantee is None:
+            self._every_guarantee = [pair for pair in self._guarantee_rules(_ALL) if pair[1] != "note"]
+        rules = self._asked_alike(deployment, self._every_guarantee, self._guarantees_of)
         decoded = decode(deployment)
         found = set()
         for rule, _ in rules:

@@ -78,7 +78,18 @@ def client_layers(document: Document) -> dict[str, dict[str, Setting]]:
     return {document.component: settings}
 
 
+# Every rule asks for them, one deployment after another: those of the last one are kept.
+_last: tuple[Deployment | None, dict[str, dict[str, Setting]]] = (None, {})
+
+
 def deployment_layers(deployment: Deployment) -> dict[str, dict[str, Setting]]:
+    global _last
+    if _last[0] is not deployment:
+        _last = (deployment, _layers(deployment))
+    return dict(_last[1])
+
+
+def _layers(deployment: Deployment) -> dict[str, dict[str, Setting]]:
     layers: dict[str, dict[str, Setting]] = {}
     if deployment.producer is not None:
         layers |= client_layers(deployment.producer)

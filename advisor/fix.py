@@ -36,17 +36,11 @@ class Repair(NamedTuple):
 
 
 def smallest_repair(
-    rule: Rule, deployment: Deployment, decoded: Decoded, rules: Sequence[Rule], verdicts: Verdicts
+    rule: Rule, deployment: Deployment, decoded: Decoded, silent: Sequence[Rule], verdicts: Verdicts
 ) -> Repair | None:
     """Subsets of the candidates by size, in a fixed order: the first that holds is the smallest. Where none
     does, the first that leaves it to what is not in sight; else brokers are to be moved or upgraded."""
     own = decoded_for(rule, deployment, decoded) or decoded
-    # Notes are no findings to be spared: the recommended configuration has some.
-    silent = [
-        other
-        for other in rules
-        if other.severity != "note" and not is_broken(other, deployment, decoded, verdicts)
-    ]
     fields = _PRODUCER_FIELDS if rule.guarantee in PRODUCER_GUARANTEES else _REPLICATION_FIELDS
     usual = [edit for edit in edits(own, deployment) if edit.field in fields]
     perhaps: Repair | None = None
@@ -111,6 +105,18 @@ def _subsets(candidates: Sequence[Edit]) -> Iterator[tuple[Edit, ...]]:
         for chosen in combinations(candidates, size):
             if len({edit.field for edit in chosen}) == size:
                 yield chosen
+
+
+def silent_rules(
+    rules: Sequence[Rule], deployment: Deployment, decoded: Decoded, verdicts: Verdicts
+) -> list[Rule]:
+    """Those that a change must leave silent. Notes are no findings to be spared: the recommended
+    configuration has some."""
+    return [
+        rule
+        for rule in rules
+        if rule.severity != "note" and not is_broken(rule, deployment, decoded, verdicts)
+    ]
 
 
 def decoded_for(rule: Rule, deployment: Deployment, decoded: Decoded) -> Decoded | None:

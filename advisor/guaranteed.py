@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from .deciding import Region
 from .decode import Decoded, Knob, decode
-from .fix import Repair, as_fix, decoded_for, smallest_repair
+from .fix import Repair, as_fix, decoded_for, silent_rules, smallest_repair
 from .judging import PRODUCER_GUARANTEES, Outcome, judge, rests_on_protocol, worse
 from .kept import Answers
 from .model import Deployment, Evidence, Finding, Location, Setting, members_of
@@ -36,6 +36,7 @@ class Guaranteed:
     def __init__(self, verdicts: Verdicts) -> None:
         self.verdicts = verdicts
         self._known: dict[tuple[Any, ...], _Known] = {}
+        self._silent: dict[tuple[Any, ...], list[Rule]] = {}
 
     def answers(self, deployment: Deployment, rules: Sequence[tuple[Rule, str]], messages: Any) -> Answers:
         """`rules` are those of the deployment's profile, with the severity each has here."""
@@ -48,10 +49,13 @@ class Guaranteed:
         broken = [
             (rule, severity) for rule, severity in rules if _is(known.outcomes.get(rule.code), "broken")
         ]
-        asked = [rule for rule, _ in rules]
+        if broken and alike not in self._silent:
+            asked = [rule for rule, _ in rules]
+            self._silent[alike] = silent_rules(asked, deployment, decoded, self.verdicts)
+        silent = self._silent.get(alike, [])
         waiting = waiting_notes(broken)
         found = [
-            self._finding(rule, severity, known.outcomes[rule.code], deployment, decoded, asked, messages)
+            self._finding(rule, severity, known.outcomes[rule.code], deployment, decoded, silent, messages)
             for rule, severity in broken
             if rule.code not in waiting
         ]
@@ -99,11 +103,11 @@ class Guaranteed:
         outcome: Outcome,
         deployment: Deployment,
         decoded: Decoded,
-        rules: Sequence[Rule],
+        silent: Sequence[Rule],
         messages: Any,
     ) -> Finding:
         assert isinstance(outcome.drawn, Broken)
-        repair = smallest_repair(rule, deployment, decoded, rules, self.verdicts)
+        repair = smallest_repair(rule, deployment, decoded, silent, self.verdicts)
         subject = decoded_for(rule, deployment, decoded) or decoded
         knobs = decoded.producer if rule.guarantee in PRODUCER_GUARANTEES else subject.knobs
         shown = [pair for knob in (knobs or {}).values() for pair in knob.decided_by]

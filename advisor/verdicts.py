@@ -24,23 +24,24 @@ SECONDS_MAX = 2.0
 class Verdicts:
     def __init__(self, cache: Cache) -> None:
         self._cache = cache
-        self._memo: dict[str, Verdict] = {}
+        self._memo: dict[tuple[Any, ...], Verdict] = {}
         self.searches = 0
         self._late = self.was_late = False
 
     def ask(
         self, guarantee: str, policy: Any, environment: Mapping[str, int], faults: Mapping[str, int]
     ) -> Verdict:
-        mark = _mark(guarantee, policy, environment, faults)
-        found = self._memo.get(mark)
+        asked = (guarantee, policy, tuple(environment.items()), tuple(faults.items()))
+        found = self._memo.get(asked)
         if found is None:
+            mark = _mark(guarantee, policy, environment, faults)
             key = digest(mark.encode())
             found = self._stored(key, mark)
             if found is None:
                 found = self._searched(guarantee, policy, environment, faults)
                 if not self._late:
                     self._cache.put("verdict", key, {"mark": mark, **as_dict(found)})
-            self._memo[mark] = found
+            self._memo[asked] = found
         return found
 
     def _searched(

@@ -8,6 +8,7 @@ beside it.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import re
@@ -147,7 +148,9 @@ def judge_of(job_text: str) -> Judge:
         name: tuple(value) if isinstance(value, list) else value
         for name, value in json.loads(job_text).items()
     }
-    return Judge(Job(**values))
+    judge = Judge(Job(**values))
+    gc.freeze()  # rules and catalog stay: what is judged is not searched for garbage together with them
+    return judge
 
 
 def job_text(job: Job) -> str:
