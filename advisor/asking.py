@@ -281,7 +281,7 @@ class Asker:
                 judgements = self.computed.judge(rule, deployment, self.context)
                 judged.append(Judged(rule, severity, judgements))
                 found += [
-                    self._broken(rule, severity, deployment, judgement)
+                    self._broken(rule, severity, deployment, judgement, judgements)
                     for judgement in judgements
                     if judgement.verdict == "broken"
                 ]
@@ -295,14 +295,26 @@ class Asker:
             self.answers[deployment.id] = before._replace(guarantees=merged(before.guarantees, more))
         yield from folded_together(found)
 
-    def _broken(self, rule: Rule, severity: str, deployment: Deployment, judgement: Judgement) -> Finding:
+    def _broken(
+        self,
+        rule: Rule,
+        severity: str,
+        deployment: Deployment,
+        judgement: Judgement,
+        judgements: Sequence[Judgement],
+    ) -> Finding:
         hit = judgement.hit
         assert hit is not None, "what is broken is broken somewhere"
+        group, amiss = hit.fields.get("group"), _amiss(judgements)
 
         def still(changed: Subject) -> bool:
+            """Of several groups one is mended: the others may be as they were."""
             assert isinstance(changed, Deployment)
             after = self.computed.judge(rule, changed, self.context)
-            return any(other.verdict != "holds" for other in after)
+            if group is None:
+                return _amiss(after) > 0
+            same = any(other.hit and other.hit.fields.get("group") == group for other in after)
+            return same or _amiss(after) >= amiss
 
         finding = self._finding(rule, severity, deployment, hit)
         finding = self._remedied(finding, rule, deployment, hit, still)
@@ -534,6 +546,10 @@ class Asker:
     def _severity(self, code: str, name: str, default: str | None) -> str | None:
         chosen = self.severity.get(code, self.severity.get(name, default))
         return None if chosen == "off" else chosen
+
+
+def _amiss(judgements: Sequence[Judgement]) -> int:
+    return sum(judgement.verdict != "holds" for judgement in judgements)
 
 
 def fill(template: str, fields: Mapping[str, str]) -> str:

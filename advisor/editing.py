@@ -110,11 +110,14 @@ def _has_place(fix: Fix) -> bool:
 
 def _identity(pair: Found) -> tuple[str, str, str]:
     """What is one finding before and after. The place of a broken guarantee is where its fix would be, which
-    other changes may move: there the rule and the deployment count."""
+    other changes may move: there the rule and the deployment count, and which of its groups."""
     root, finding = pair
-    if finding.evidence.guarantee is not None:
-        return root.prefix, finding.code, finding.resource
-    return root.prefix, finding.code, fingerprint(finding)
+    if finding.evidence.guarantee is None:
+        return root.prefix, finding.code, fingerprint(finding)
+    deployment = next((one for one in root.deployments if one.id == finding.resource), None)
+    groups = deployment.groups if deployment is not None else ()
+    group = next((group.name for group in groups if finding.at.file in _files_of(group)), "")
+    return root.prefix, finding.code, f"{finding.resource}\0{group}"
 
 
 class _Bench:
@@ -238,13 +241,14 @@ class _Bench:
         return files
 
     def _documents(self, finding: Finding, change: Change, root: Root) -> Iterator[Document]:
-        """Whose setting it is. A broker's is that of every broker of the cluster."""
+        """Whose setting it is. A broker's is that of every broker of the cluster, a group's its own."""
         deployment = next((one for one in root.deployments if one.id == finding.deployment), None)
         if deployment is not None and finding.resource == deployment.id:
             wanted = {
                 (document.file, document.component, document.name)
                 for document in members_of(deployment)
                 if document.component == change.component and not _is_pool(document)
+                if document not in deployment.groups or change.file in _files_of(document)
             }
         else:
             wanted = {

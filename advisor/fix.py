@@ -15,7 +15,7 @@ from .packs import Rule
 from .racks import NAMED
 from .sim.tolerance import Headline
 from .tolerance import headline
-from .turning import FACTS, alias_of, edits, last_resorts, turned, unseen_step
+from .turning import FACTS, alias_of, edits, is_meant, last_resorts, turned, unseen_step
 from .verdicts import Verdicts
 
 EDITS_MAX = 3
@@ -188,5 +188,5 @@ def home_of(edit: Edit, deployment: Deployment) -> Document | None:
     if edit.component == "topic":
         return deployment.topic
     if edit.component != "broker":
-        return next((group for group in deployment.groups if group.component == edit.component), None)
+        return next((group for group in deployment.groups if is_meant(group, edit)), None)
     return deployment.cluster[0] if deployment.cluster else None

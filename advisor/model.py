@@ -212,13 +212,15 @@ class Change(NamedTuple):
 
 class Edit(NamedTuple):
     """A value that a person would write to mend something; None takes the line out. An edit without a key is
-    advice: `field` names the fact it changes and `command` says what to run, because no file can set it."""
+    advice: `field` names the fact it changes and `command` says what to run, because no file can set it.
+    `of`: the file and name of the one group it is for, of several."""
 
     field: str
     component: str
     key: str | None
     value: str | None
     command: str | None = None
+    of: tuple[str, str] | None = None
 
 
 class Fix(NamedTuple):

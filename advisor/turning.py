@@ -155,14 +155,16 @@ def turned(deployment: Deployment, edit: Edit) -> Deployment:
         return deployment._replace(facts=(*kept, made))
     if edit.component == "producer" and deployment.producer is not None:
         return deployment._replace(producer=edited(deployment.producer, edit))
-    if any(group.component == edit.component for group in deployment.groups):
-        groups = (
-            edited(group, edit) if group.component == edit.component else group for group in deployment.groups
-        )
+    if any(is_meant(group, edit) for group in deployment.groups):
+        groups = (edited(group, edit) if is_meant(group, edit) else group for group in deployment.groups)
         return deployment._replace(groups=tuple(groups))
     if edit.component == "topic" and deployment.topic is not None:
         return deployment._replace(topic=edited(deployment.topic, edit))
     return deployment._replace(cluster=tuple(edited(broker, edit) for broker in deployment.cluster))
+
+
+def is_meant(group: Document, edit: Edit) -> bool:
+    return group.component == edit.component and edit.of in (None, (group.file, group.name))
 
 
 def edited(document: Document, edit: Edit) -> Document:

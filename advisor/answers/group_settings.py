@@ -129,9 +129,10 @@ class Asked(NamedTuple):
         return 1, ""
 
     def edits(self, *edits: Edit) -> tuple[Edit, ...]:
-        """Changes are made in the first group of a deployment; another one's are not offered."""
-        groups = [group for group in self.look.deployment.groups if group.component == "consumer"]
-        return edits if groups and groups[0] is self.document else ()
+        """Changes of this group alone, of those that the deployment has."""
+        if self.document.component != "consumer":
+            return ()
+        return tuple(edit._replace(of=(self.document.file, self.document.name)) for edit in edits)
 
 
 # Every rule about groups is put to one deployment after the other: the last one is remembered.
