@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from ..model import Deployment
 from ..sim.quorum import until_fenced
 from ..sim.timeline import Setup, Step
-from ..sim.timeline_measure import Measured, measure
+from ..sim.timeline_measure import Known, Measured
 from ..sim.timeline_policy import ClientPolicy
 from ..sim.timeline_record import record
 from ..sim.timeline_replicas import ClusterPolicy
@@ -30,6 +30,9 @@ BYTES = 1000
 LEAD, TAIL, MARGIN = 2 * SECOND, 3 * SECOND, 5 * SECOND
 # send() was refused: no memory for so long.
 REFUSED = "BufferExhaustedException"
+
+# Runs are this process's own: what is kept on disk is kept by the whole setup.
+_KNOWN = Known()
 
 Remember = Callable[[str, str, Callable[[], Any]], Any]
 Range = tuple[int, int]
@@ -192,7 +195,7 @@ def play(setup: Setup, steps: Sequence[Step], load: Load, remember: Remember) ->
 
 def _played(setup: Setup, schedule: Sequence[Step], remember: Remember) -> list[dict[str, Any]]:
     def compute() -> Any:
-        return [_row(one) for each in variants(setup) for one in measure(each, schedule)]
+        return [_row(one) for each in variants(setup) for one in _KNOWN.measure(each, schedule)]
 
     return list(remember("outage", repr((setup, schedule)), compute))
 

@@ -256,13 +256,16 @@ def members(mask: int) -> tuple[int, ...]:
 
 
 def with_replica(state: State, broker: int, replica: Replica) -> tuple[Replica, ...]:
-    replicas = state.replicas
-    return (*replicas[:broker], replica, *replicas[broker + 1 :])
+    replicas = list(state.replicas)
+    replicas[broker] = replica
+    return tuple(replicas)
 
 
 def put(state: State, broker: int, replica: Replica) -> State:
-    """The state with another replica. (A third of the price of `_replace`, and most steps do it.)"""
-    return State(with_replica(state, broker, replica), *state[1:])
+    """The state with another replica. (A fifth of the price of `_replace`, and most steps do it.)"""
+    values = list(state)
+    values[0] = with_replica(state, broker, replica)
+    return tuple.__new__(State, values)
 
 
 def presumes_leadership(state: State, broker: int) -> bool:

@@ -135,10 +135,11 @@ def produce(model: Model, state: State, event: Event) -> Outcome:
     if model.policy.acks != "all":
         acked |= 1 << record
         effects.append(Effect("acked", name))
-    leader = Replica((*leader.log, (leader.epoch, record)), *leader[1:])
+    leader = tuple.__new__(Replica, ((*leader.log, (leader.epoch, record)), *leader[1:]))
     leader, acked, failed = _raised(model, state, broker, leader, acked, effects)
-    after = State(with_replica(state, broker, leader), *state[1:10], record + 1, acked, failed, *state[13:])
-    return after, tuple(effects)
+    replicas = with_replica(state, broker, leader)
+    after = (replicas, *state[1:10], record + 1, acked, failed, *state[13:])
+    return tuple.__new__(State, after), tuple(effects)
 
 
 def fetch(model: Model, state: State, broker: int) -> Outcome:
@@ -155,7 +156,8 @@ def fetch(model: Model, state: State, broker: int) -> Outcome:
         ahead = state.replicas[leader]
         # The answer carries the high watermark as this very request left it (S1).
         answer = Answer(ahead.log[len(behind.log) :], ahead.hw)
-        return put(state, broker, Replica(*state.replicas[broker][:-1], answer)), tuple(effects)
+        asking = tuple.__new__(Replica, (*state.replicas[broker][:-1], answer))
+        return put(state, broker, asking), tuple(effects)
     if not model.follows and behind.epoch != ahead.epoch:
         end = truncation_offset(model.policy.truncation, behind.log, behind.hw, ahead.log, ahead.epoch)
         if end < len(behind.log):
@@ -175,7 +177,7 @@ def write(model: Model, state: State, broker: int) -> Outcome:
     assert answer is not None, "enabled() offers a write only with an answer on its way"
     log = replica.log + answer.entries if answer.entries else replica.log
     hw = max(replica.hw, min(answer.hw, len(log)))
-    return put(state, broker, Replica(log, hw, *replica[2:-1], None)), ()
+    return put(state, broker, tuple.__new__(Replica, (log, hw, *replica[2:-1], None))), ()
 
 
 def hear(model: Model, state: State, leader: int, follower: int, offset: int, effects: list[Effect]) -> State:
@@ -183,7 +185,7 @@ def hear(model: Model, state: State, leader: int, follower: int, offset: int, ef
     ahead = state.replicas[leader]
     if ahead.remote[follower] != offset:
         remote = (*ahead.remote[:follower], offset, *ahead.remote[follower + 1 :])
-        ahead = Replica(*ahead[:-2], remote, ahead.answer)
+        ahead = tuple.__new__(Replica, (*ahead[:-2], remote, ahead.answer))
     if not ahead.isr >> follower & 1 and leader == in_office(state):
         state = _join(model, put(state, leader, ahead), leader, follower, offset, effects)
         return raise_hw(model, state, leader, effects)
@@ -220,7 +222,8 @@ def _with_raised(model: Model, state: State, broker: int, leader: Replica, effec
     leader, acked, failed = _raised(model, state, broker, leader, state.acked, effects)
     if leader is state.replicas[broker]:
         return state
-    return State(with_replica(state, broker, leader), *state[1:11], acked, failed, *state[13:])
+    replicas = with_replica(state, broker, leader)
+    return tuple.__new__(State, (replicas, *state[1:11], acked, failed, *state[13:]))
 
 
 def _raised(
@@ -253,7 +256,7 @@ def _raised(
             else:
                 failed |= 1 << record
                 effects.append(Effect("failed", f"r{record}", "not enough replicas after append"))
-    return Replica(leader.log, end, *leader[2:]), acked, failed
+    return tuple.__new__(Replica, (leader.log, end, *leader[2:])), acked, failed
 
 
 def follow(model: Model, state: State, broker: int, epoch: int) -> Outcome:

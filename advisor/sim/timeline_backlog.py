@@ -38,7 +38,7 @@ class Backlog:
         queue = client.buffer.queues[0]
         if len(queue) < LONG or not self.strides or client.clock.now < self.not_before:
             return False
-        soon = client.clock.horizon - client.clock.now < REST + MARGIN + self._needs(len(queue))
+        soon = client.clock.horizon - client.clock.now < REST + MARGIN + self.needs(len(queue))
         if soon or not self._certain():
             self.not_before = client.clock.now + AGAIN
             return False
@@ -56,7 +56,8 @@ class Backlog:
             and all(batch.attempts == 0 and batch.size <= cluster.policy.max_message_bytes for batch in queue)
         )
 
-    def _needs(self, batches: int) -> int:
+    def needs(self, batches: int) -> int:
+        """How long so many take, one by one."""
         phase = self.client.cluster.phase
         if self.client.policy.acks == "all":
             return batches * (2 * phase.network + 3 * phase.fetch)
@@ -73,7 +74,7 @@ class Backlog:
         client = self.client
         queue = client.buffer.queues[0]
         count = len(queue) - (not queue[-1].is_full()) if queue else 0
-        needed = self._needs(count)
+        needed = self.needs(count)
         if count <= 0 or not (still(client) and self._certain()):
             self._give_up()
             return

@@ -7,7 +7,7 @@ import pytest
 from advisor.answers import outage
 from advisor.sim.partition_state import Policy
 from advisor.sim.timeline import Run, Setup, Step
-from advisor.sim.timeline_measure import measure
+from advisor.sim.timeline_measure import TIMEOUTS, Known, measure
 from advisor.sim.timeline_policy import ClientPolicy
 from advisor.sim.timeline_replicas import ClusterPolicy
 from advisor.sim.timeline_table import GRID, MILLISECOND, SECOND
@@ -117,3 +117,42 @@ def test_news_of_an_older_leader_epoch_is_no_news():
         Step("sleep", timeout=2 * SECOND),
     ]
     assert {one.failed for one in measure(setup(**client), schedule)} == {()}
+
+
+OUTAGES = {
+    "crash": [
+        sending(400, 25 * MILLISECOND),
+        Step("sleep", timeout=2 * SECOND),
+        Step("kill9", 0),
+        Step("wait_leader", [1, 2], timeout=12 * SECOND),
+        Step("sleep", timeout=SECOND),
+    ],
+    "silence": [
+        sending(400, 25 * MILLISECOND),
+        Step("sleep", timeout=SECOND),
+        *(Step("sigstop", broker) for broker in range(3)),
+        Step("sleep", timeout=5 * SECOND),
+        *(Step("sigcont", broker) for broker in range(3)),
+        Step("sleep", timeout=2 * SECOND),
+    ],
+}
+
+
+@pytest.mark.parametrize("late", [False, True], ids=["java", "librdkafka"])
+@pytest.mark.parametrize("outage", OUTAGES)
+def test_a_timeout_that_no_run_comes_to_asks_for_no_other_run(outage, late):
+    known, schedule, grid = Known(), OUTAGES[outage], GRID[::5]
+    # From a timeout that runs out during the outage, over those that the end of a run may meet, to many
+    # minutes; memory for a second of records, so that send() waits as well.
+    seconds = (2, 6, 12, 16, 20, 26, 40, 120, 600)
+    told = set()
+    for name in TIMEOUTS:
+        for value in seconds:
+            given = {**dict.fromkeys(TIMEOUTS, 300 * SECOND), name: value * SECOND}
+            patient = setup(batches_late=late, buffer_memory=200_000, batch_size=4000, linger=0, **given)
+            found = known.measure(patient, schedule, grid)
+            assert found == measure(patient, schedule, grid), (name, value)
+            told.add(tuple(found))
+    asked = len(TIMEOUTS) * len(seconds) * len(grid)
+    assert len(grid) < known.played < asked / 2, "those that matter are played, the others are not"
+    assert len(told) > 2, "some of them matter"
