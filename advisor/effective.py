@@ -6,6 +6,7 @@ One walk over the catalog's resolution table answers for documents alone and for
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from typing import Any
 
 from .catalog import Version, keys, librdkafka, resolution
@@ -35,7 +36,14 @@ def effective(
         return Setting(key, defaults[key], Origin("default", None, "default of the client library")), False
     if table.default is None:
         return None, False
-    return Setting(key, shown_default(table.default), _default_origin(key, version)), False
+    return _default(component, key, version), False
+
+
+@cache
+def _default(component: str, key: str, version: Version) -> Setting:
+    """Of a key that the release knows: there are as many as the catalog has."""
+    default = resolution(version, component, key).default
+    return Setting(key, shown_default(default), _default_origin(key, version))
 
 
 def _scaled(value: Value, factor: int) -> Value:
