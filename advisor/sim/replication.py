@@ -155,7 +155,7 @@ def fetch(model: Model, state: State, broker: int) -> Outcome:
         state = hear(model, state, leader, broker, len(behind.log), effects)
         ahead = state.replicas[leader]
         # The answer carries the high watermark as this very request left it (S1).
-        answer = Answer(ahead.log[len(behind.log) :], ahead.hw)
+        answer = tuple.__new__(Answer, (ahead.log[len(behind.log) :], ahead.hw))
         asking = tuple.__new__(Replica, (*state.replicas[broker][:-1], answer))
         return put(state, broker, asking), tuple(effects)
     if not model.follows and behind.epoch != ahead.epoch:
@@ -240,9 +240,10 @@ def _raised(
         waits_for |= state.proposed | state.near
     if model.policy.hw_waits_for_min_isr and leader.isr.bit_count() < model.min_isr:
         return leader, acked, failed
+    remote = leader.remote
     for follower in members(waits_for):
-        if follower != broker and leader.remote[follower] < end:
-            end = leader.remote[follower]
+        if follower != broker and remote[follower] < end:
+            end = remote[follower]
     if end <= leader.hw:
         return leader, acked, failed
     if model.policy.acks == "all":

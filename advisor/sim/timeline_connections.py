@@ -126,7 +126,7 @@ class Listener:
         if self.clock.now < self.cluster.answers_from:
             self.clock.at(self.cluster.answers_from, self.answer_waiting)
             return
-        for connection in list(self.connections):
+        for connection in [one for one in self.connections if one.busy is not None]:
             request = connection.busy
             if request is None or request.offset < 0 or not self.cluster.serves(connection.broker):
                 continue

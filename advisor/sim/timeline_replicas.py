@@ -85,6 +85,8 @@ class Replicas:
         self.model, self.state = start(partition, bounds, dict.fromkeys(FAULTS, MANY))
         brokers = range(partition.replicas)
         self.brokers = brokers
+        self.fetch_by = [Event("fetch", broker) for broker in brokers]
+        self.write_by = [Event("write", broker) for broker in brokers]
         self.frozen = [False for _ in brokers]
         self.stale_since: list[int | None] = [None for _ in brokers]  # to the leader: no fetch since
         self.fetching = [False for _ in brokers]
@@ -114,12 +116,18 @@ class Replicas:
     def alive(self, broker: int) -> bool:
         return self.state.replicas[broker].life == UP
 
+    # The next two are asked at every turn of a run: no call of each other.
+
     def acts(self, broker: int) -> bool:
-        return self.alive(broker) and not self.frozen[broker]
+        return not self.frozen[broker] and self.state.replicas[broker].life == UP
 
     def serves(self, broker: int) -> bool:
         """It takes requests of clients."""
-        return self.acts(broker) and self.applying[broker] <= self.clock.now
+        return (
+            not self.frozen[broker]
+            and self.state.replicas[broker].life == UP
+            and self.applying[broker] <= self.clock.now
+        )
 
     def linked(self, one: int, other: int) -> bool:
         return not (self.cut >> one & 1) and not (self.cut >> other & 1)
@@ -194,8 +202,8 @@ class Replicas:
         self.apply(Event("produce", leader, self.state.sent))
         for _ in range(2):
             for follower in members(followers):
-                self.apply(Event("fetch", follower))
-                self.apply(Event("write", follower))
+                self.apply(self.fetch_by[follower])
+                self.apply(self.write_by[follower])
 
     # -- replication -------------------------------------------------------------------------------------
 
@@ -204,7 +212,7 @@ class Replicas:
         if self.parked[follower] >= self.clock.now and source(self.model, self.state, follower) == leader:
             # Into the socket of a frozen follower, once; it reads it when it thaws.
             self.parked[follower] = NOBODY
-            self.apply(Event("fetch", follower))
+            self.apply(self.fetch_by[follower])
         self.fetch_soon(follower)
 
     def fetch_soon(self, follower: int) -> None:
@@ -212,8 +220,9 @@ class Replicas:
             if self.cut and not self._reaches_leader(follower):
                 return
             self.fetching[follower] = True
-            begins = self.stalled_until if self.stalls[follower] else self.clock.now
-            self.clock.at(max(begins, self.clock.now) + self.phase.fetch, self._fetch, follower)
+            clock = self.clock
+            begins = max(self.stalled_until, clock.now) if self.stalls[follower] else clock.now
+            clock.at(begins + self.phase.fetch, self._fetch, follower)
 
     def stall(self, duration: int) -> None:
         """Followers write what they are brought next and do not ask again for so long; or answers are not
@@ -238,7 +247,7 @@ class Replicas:
             return
         before = self.state
         if self.controlled() or before.isr >> follower & 1:
-            self.apply(Event("fetch", follower))
+            self.apply(self.fetch_by[follower])
         else:
             self._fetch_outside(follower)
         answer = self.state.replicas[follower].answer
@@ -246,7 +255,7 @@ class Replicas:
             self.fetching[follower] = True
             self.clock.after(self.phase.fetch, self._write, follower)
         else:
-            self.apply(Event("write", follower))
+            self.apply(self.write_by[follower])
             self._park(follower)
         if self.state.isr != before.isr and self.state.isr >> follower & 1:
             self.stale_since[follower] = None
@@ -257,7 +266,7 @@ class Replicas:
         the leader's high watermark already waits for it is left out.)"""
         fenced = self.state.fenced
         self.state = self.state._replace(fenced=fenced | 1 << follower)
-        self.apply(Event("fetch", follower))
+        self.apply(self.fetch_by[follower])
         self.state = self.state._replace(fenced=fenced)
 
     def _park(self, follower: int) -> None:
@@ -278,7 +287,7 @@ class Replicas:
         if not self.acts(follower):
             return
         if self.state.replicas[follower].answer is not None:
-            self.apply(Event("write", follower))
+            self.apply(self.write_by[follower])
         self.stalls[follower] = self.phase.stall == FETCHES and self.clock.now < self.stalled_until
         self.fetch_soon(follower)
 
@@ -309,8 +318,10 @@ class Replicas:
     def _check_later(self) -> None:
         """The leader looks for stuck followers every half of replica.lag.time.max.ms; the phase says when,
         counted from the moment a follower was last level."""
+        if self.check_at is not None:
+            return
         late = [since for since in self.stale_since if since is not None]
-        if self.check_at is not None or not late:
+        if not late:
             return
         due = min(late) + int(self.phase.shrink_ratio * self.policy.lag_time_max)
         while due <= self.clock.now:
