@@ -155,10 +155,11 @@ class Asker:
         self._verdicts: Verdicts | None = None
         self._remedies: Remedies | None = None
         self._asks: list[_Question] | None = None
-        # For the fixes: every guarantee above note, which of them deployments alike are asked, and the codes
-        # that are found in a document, by itself.
+        # For the fixes: every guarantee above note, which of them deployments alike are asked, what was
+        # judged of the deployment that is being answered, and the codes that are found in a document by itself.
         self._every_guarantee: list[tuple[Rule, str]] | None = None
         self._guarantees_of: dict[object, list[tuple[Rule, str]]] = {}
+        self._answering: tuple[Deployment | None, dict[str, tuple[Judgement, ...]]] = (None, {})
         self._found_in: dict[int, tuple[Document, frozenset[str]]] = {}
 
     def findings(self) -> list[Finding]:
@@ -276,9 +277,10 @@ class Asker:
         self, deployment: Deployment, rules: Sequence[tuple[Rule, str]], answers: Answers | None
     ) -> Iterable[Finding]:
         judged, found = [], []
+        self._answering = deployment, {}
         for rule, severity in rules:
             try:
-                judgements = self.computed.judge(rule, deployment, self.context)
+                judgements = self._judgements(rule, deployment)
                 judged.append(Judged(rule, severity, judgements))
                 found += [
                     self._broken(rule, severity, deployment, judgement, judgements)
@@ -294,6 +296,15 @@ class Asker:
             before = answers or Answers(None, (), ())
             self.answers[deployment.id] = before._replace(guarantees=merged(before.guarantees, more))
         yield from folded_together(found)
+
+    def _judgements(self, rule: Rule, deployment: Deployment) -> tuple[Judgement, ...]:
+        """Of the deployment that is being answered once: what a fix may not add is held against it."""
+        answering, known = self._answering
+        if deployment is not answering:
+            return self.computed.judge(rule, deployment, self.context)
+        if rule.code not in known:
+            known[rule.code] = self.computed.judge(rule, deployment, self.context)
+        return known[rule.code]
 
     def _broken(
         self,
@@ -389,7 +400,7 @@ class Asker:
         found = set()
         for rule, _ in rules:
             if self.computed.answers(rule.guarantee):
-                judgements = self.computed.judge(rule, deployment, self.context)
+                judgements = self._judgements(rule, deployment)
                 broken = any(judgement.verdict == "broken" for judgement in judgements)
             else:
                 broken = is_broken(rule, deployment, decoded, self._searches())
