@@ -156,7 +156,7 @@ class Asker:
         self._remedies: Remedies | None = None
         self._asks: list[_Question] | None = None
         # For the fixes: every guarantee above note, which of them deployments alike are asked, what was
-        # judged of the deployment that is being answered, and the codes that are found in a document by itself.
+        # judged of the deployment that is being answered, and the codes found in a document by itself.
         self._every_guarantee: list[tuple[Rule, str]] | None = None
         self._guarantees_of: dict[object, list[tuple[Rule, str]]] = {}
         self._answering: tuple[Deployment | None, dict[str, tuple[Judgement, ...]]] = (None, {})
