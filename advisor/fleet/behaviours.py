@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..catalog import NEWEST, Version, resolution_table, resolve_version
 from .canonical import BETWEEN, ENTRY
@@ -17,6 +17,7 @@ from .session import INTERPRETED, settings
 from .worker import SECTION
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import SparkSession
 
 VERSION_KEY = "@fact:kafka.version"
@@ -120,15 +121,10 @@ def _version(name: str) -> Version:
         return resolve_version(NEWEST)
 
 
-def combinations_of(cells: Iterable[Mapping[str, Any]]) -> list[Combination]:
-    found = {
-        cell["behaviour"]: Combination(
-            cell["behaviour"],
-            cell["producer_fp"],
-            cell["topic_fp"],
-            cell["cluster_fp"],
-            tuple(cell["group_fps"]),
-        )
-        for cell in cells
-    }
-    return [found[behaviour] for behaviour in sorted(found)]
+def combinations_of(cells: pa.Table) -> list[Combination]:
+    """Each behaviour once, of rows of kept_here.CELLS."""
+    coded = cells["behaviour"].combine_chunks().dictionary_encode()
+    first = dict(zip(reversed(coded.indices.to_pylist()), reversed(range(len(coded))), strict=True))
+    few = cells.select(list(Combination._fields)).take(sorted(first.values())).to_pylist()
+    found = [Combination(**{**row, "group_fps": tuple(row["group_fps"])}) for row in few]
+    return sorted(found, key=lambda one: one.behaviour)

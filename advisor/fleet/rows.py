@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from ..model import UsageError
 from .behaviours import Subject, combinations_of, subjects
 from .gathered import Cell, Document, Gathered, Row, Said
@@ -33,18 +36,17 @@ def audit_rows(run: Run, kinds: Sequence[str], job: str) -> Gathered:
     rows = RowsHere.of(run, kinds) or RowsThere(run, kinds)
     run.progress("reading the rows")
     rows.read()
-    counted = list(store.rows("counted"))
-    rows_in = sum(row["rows"] for row in counted)
-    good = [row for row in counted if row["good"]]
-    quarantined = rows_in - sum(row["rows"] for row in good)
-    if not good:
+    counted = store.whole("counted")
+    good = counted.filter(counted["good"])
+    rows_in, audited = (pc.sum(one["rows"]).as_py() or 0 for one in (counted, good))
+    if not len(good):
         what = f"all {rows_in} rows are in quarantine" if rows_in else "there is no row"
         raise UsageError(f"nothing could be audited: {what}")
     texts = _texts(run)
     run.progress("joining producers, topics, clusters and consumers")
     clusters = _clusters(good, options.link)
     rows.join(clusters, rows_in)
-    cells = list(store.rows("cells"))
+    cells = store.whole("cells")
     asked = subjects(
         run.spark, combinations_of(cells), texts, clusters.members, run.read, options.kafka_version
     )
@@ -53,9 +55,9 @@ def audit_rows(run: Run, kinds: Sequence[str], job: str) -> Gathered:
     gathered = Gathered(
         "tables",
         rows_in,
-        quarantined,
+        rows_in - audited,
         0,
-        _quarantine(run, quarantined),
+        _quarantine(run, rows_in - audited),
         _summed(Document, good),
         texts,
         _summed(Cell, cells),
@@ -76,25 +78,19 @@ def _texts(run: Run) -> dict[str, str]:
     return dict(sorted(zip(found["fp"].to_pylist(), found["text"].to_pylist(), strict=True)))
 
 
-def _clusters(good: Iterable[Row], link: bool) -> Clusters:
-    brokers, used = [], set()
-    for row in good:
-        if row["component"] == "broker":
-            brokers += [row] * row["configs"]
-        else:
-            used.add(row["cluster"] or "")
-    return clusters_of(brokers, used, link)
+def _clusters(good: pa.Table, link: bool) -> Clusters:
+    is_broker = pc.equal(good["component"], "broker")
+    brokers = [row for row in good.filter(is_broker).to_pylist() for _ in range(row["configs"])]
+    used = pc.unique(good.filter(pc.invert(is_broker))["cluster"]).to_pylist()
+    return clusters_of(brokers, {name or "" for name in used}, link)
 
 
-def _summed(kind: Any, rows: Iterable[Row]) -> list[Any]:
+def _summed(kind: Any, rows: pa.Table) -> list[Any]:
     """Tasks count for themselves: the same is put together. The last two fields are numbers."""
-    counted: dict[tuple[Any, ...], list[int]] = {}
     *names, many, partitions = kind._fields
-    for row in rows:
-        one = counted.setdefault(tuple([row[name] for name in names]), [0, 0])
-        one[0] += row[many]
-        one[1] += row[partitions]
-    return [kind(*place, *numbers) for place, numbers in counted.items()]
+    summed = rows.group_by(names, use_threads=False).aggregate([(many, "sum"), (partitions, "sum")])
+    columns = (summed[name].to_pylist() for name in (*names, f"{many}_sum", f"{partitions}_sum"))
+    return [kind(*row) for row in zip(*columns, strict=True)]
 
 
 def _asked(texts: Mapping[str, str], subjects: Mapping[str, Subject]) -> Iterator[Row]:
@@ -112,7 +108,6 @@ class _Said(NamedTuple):
 
 
 def _judged(run: Run, asked: Iterable[Row], job: str) -> _Said:
-    import pyarrow as pa
     from pyspark.sql import functions as F
 
     def make() -> DataFrame:

@@ -90,6 +90,15 @@ class Store:
                 ):
                     yield from batch.to_pylist()
 
+    def whole(self, name: str) -> pa.Table:
+        """A step of few rows."""
+        path = self.place.of(f"{UNFINISHED}/{name}")
+        if not isinstance(self.place, LocalPlace):
+            return self.spark.read.parquet(path).toArrow()
+        import pyarrow.parquet as pq
+
+        return pq.read_table(path, use_threads=False)
+
     def table(self, name: str, columns: list[str], there: str) -> pa.Table:
         """The rows of a step that have something in the column `there`."""
         path = self.place.of(f"{UNFINISHED}/{name}")
