@@ -76,7 +76,7 @@ class _Distinct:
         self._names: list[pa.Array] = []
 
     def look(self, marks: pa.Array, found: Found, names: pa.Array) -> None:
-        coded = marks.dictionary_encode()
+        coded = marks if pa.types.is_dictionary(marks.type) else marks.dictionary_encode()
         sets = [
             self._sets.setdefault(rules, len(self._sets)) if rules else None
             for rules in (found.get(mark, frozenset()) for mark in coded.dictionary.to_pylist())

@@ -112,7 +112,8 @@ class Store:
     def batches(
         self, name: str, columns: Sequence[str], of: Sequence[str] | None = None
     ) -> Iterator[pa.RecordBatch]:
-        """Some columns of a step, many rows at once; those at least whose first column is among `of`."""
+        """Some columns of a step, many rows at once; those at least whose first column is among `of`. Without
+        it the first column may come as numbers of a dictionary."""
         path = f"{UNFINISHED}/{name}"
         if not isinstance(self.place, LocalPlace):
             frame = self.spark.read.parquet(self.place.of(path)).select(*columns)
@@ -124,7 +125,8 @@ class Store:
 
         for part in self.place.names(path):
             if part.endswith(".parquet"):
-                with ParquetFile(self.place.of(f"{path}/{part}")) as file:
+                coded = [columns[0]] if of is None else None
+                with ParquetFile(self.place.of(f"{path}/{part}"), read_dictionary=coded) as file:
                     yield from file.iter_batches(_ROWS_OF_A_BATCH, columns=list(columns), use_threads=False)
 
     def finish(self, name: str, tables: tuple[str, ...]) -> str:
