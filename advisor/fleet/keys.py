@@ -37,7 +37,14 @@ SHAPES = {
 }
 
 # The modules that answer guarantees, besides those that plugins name.
-_ANSWERING = ("advisor.decode", "advisor.racks", "advisor.judging", "advisor.turning", "advisor.guaranteed")
+_ANSWERING = (
+    "advisor.decode",
+    "advisor.racks",
+    "advisor.judging",
+    "advisor.turning",
+    "advisor.guaranteed",
+    "advisor.key_placement",
+)
 # A topic's facts as a table of topics has them among its settings.
 TOPIC_FACTS = ("partitions", "replication.factor", "num-partitions", "replication-factor")
 
