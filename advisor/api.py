@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from .hookspecs import PackSpec as PackSpec
     from .hookspecs import ReporterSpec as ReporterSpec
     from .hookspecs import hookimpl as hookimpl
+    from .key_placement import KeyPlacer as KeyPlacer
+    from .key_placement import placer_of as placer_of
     from .model import Change as Change
     from .model import Deployment as Deployment
     from .model import Document as Document
@@ -87,6 +89,7 @@ _HOMES = {
     "edits": "CannotEdit EditStep Splice inserted_after line_end line_start next_line related removed_lines "
     "spliced",
     "hookspecs": "CheckSpec ClientSpec FormatSpec ModelSpec PackSpec ReporterSpec hookimpl",
+    "key_placement": "KeyPlacer placer_of",
     "model": "Change Deployment Document Dropped Edit Fact Fix Loaded LoadError Location Origin Secret "
     "Setting Source Unknown Value",
     "racks": "holds_partitions",

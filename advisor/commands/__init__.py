@@ -13,6 +13,7 @@ from types import ModuleType
 
 from .. import __version__
 from ..model import UsageError
+from ..plugin_calls import PluginError
 
 COMMANDS = {
     "audit": "find the runs that lose, double or reorder records, and what Kafka refuses or ignores",
@@ -49,7 +50,7 @@ def run(words: Sequence[str]) -> int:
     args = parser.parse_args(words[1:])
     try:
         return _run(module, args)
-    except UsageError as error:
+    except (UsageError, PluginError) as error:
         for line in str(error).splitlines():
             say(line)
     except BrokenPipeError:

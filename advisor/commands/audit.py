@@ -138,9 +138,13 @@ def _reporter(name: str, result: Audit) -> str:
 
 
 def render(name: str, result: Audit, report: dict[str, Any], runs: bool) -> str:
+    from ..plugin_calls import PluginError
     from ..registry import function
 
-    return str(function(_reporter(name, result))(report, {"runs": runs}))
+    try:
+        return str(function(_reporter(name, result), "text")(report, {"runs": runs}))
+    except PluginError as error:
+        raise UsageError(f"the {name} report cannot be made: {error}") from error
 
 
 def write(path: str, text: str) -> None:

@@ -37,9 +37,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from ..asking import BUILT_IN
     from ..cache import open_cache
     from ..explaining import explain_setting
+    from ..failures import BUILT_IN
     from ..packs import load_packs
     from ..recipes import RECIPES, told
     from ..registry import load_registry
