@@ -328,6 +328,6 @@ def schema_text() -> str:
 if __name__ == "__main__":
     import os
 
-    target = os.path.join(os.path.dirname(__file__), "schemas", "project.schema.json")
-    with open(target, "w", encoding="utf-8", newline="\n") as file:
-        file.write(schema_text())
+    from .writing import write_file
+
+    write_file(os.path.join(os.path.dirname(__file__), "schemas", "project.schema.json"), schema_text())

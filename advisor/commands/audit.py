@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import gc
-import os
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -82,6 +81,7 @@ def add_output(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from ..engine import audit
     from ..report.build import build_report
+    from ..writing import write_file
 
     # Short-lived, and full of small values that all stay alive: collecting garbage finds none.
     gc.disable()
@@ -93,7 +93,7 @@ def run(args: argparse.Namespace) -> int:
         _answer(questions, result, report, not args.no_cache)
     sys.stdout.write(render(args.format, result, report, args.runs))
     for name, path in outputs:
-        write(path, render(name, result, report, args.runs))
+        write_file(path, render(name, result, report, args.runs))
     problems = problems_of(result, args.hook)
     for line in (*result.notes, *result.scope.locked, *problems):
         say(line)
@@ -141,20 +141,6 @@ def render(name: str, result: Audit, report: dict[str, Any], runs: bool) -> str:
     from ..registry import function
 
     return str(function(_reporter(name, result))(report, {"runs": runs}))
-
-
-def write(path: str, text: str) -> None:
-    temporary = f"{path}.{os.getpid()}.tmp"
-    try:
-        try:
-            with open(temporary, "w", encoding="utf-8", newline="\n") as file:
-                file.write(text)
-            os.replace(temporary, path)
-        finally:
-            if os.path.lexists(temporary):
-                os.unlink(temporary)
-    except OSError as error:
-        raise UsageError(f"{path}: {(error.strerror or str(error)).lower()}") from None
 
 
 def exit_code(result: Audit, asked: str | None) -> int:
