@@ -10,6 +10,9 @@ from .model import Document, Fact, LoadError, Origin, Source, UsageError
 from .project import Project
 from .registry import Registry, function
 
+# A claim so low: some of it is Kafka's, most is not. It is read if the user names the file, and never hidden.
+DOUBTFUL = 5
+
 
 class FileRecord(NamedTuple):
     """A file of the report. `text` is kept for inline suppressions and fixes; it is never printed."""
@@ -60,7 +63,10 @@ def load_bytes(
     if not text.strip():
         return record._replace(reason="empty") if named else None
     try:
-        spec = _surest(name, text, offered or list(registry.formats))
+        spec, claim = _surest(name, text, offered or list(registry.formats))
+        if spec is not None and claim <= DOUBTFUL and not named:
+            reason = "most of its keys are no settings of Kafka's; name the file to have it audited"
+            return record._replace(format=spec.name, reason=reason)
         if spec is None:
             return (
                 record._replace(reason="no format recognises it as a Kafka configuration") if named else None
@@ -95,7 +101,7 @@ def relative(path: str, base: str) -> str:
     return os.path.relpath(path, base).replace(os.sep, "/")
 
 
-def _surest(name: str, text: str, offered: list[FormatSpec]) -> FormatSpec | None:
+def _surest(name: str, text: str, offered: list[FormatSpec]) -> tuple[FormatSpec | None, int]:
     best, best_claim = None, 0
     for spec in offered:
         if spec.markers and not any(marker in text for marker in spec.markers):
@@ -103,7 +109,7 @@ def _surest(name: str, text: str, offered: list[FormatSpec]) -> FormatSpec | Non
         claim = function(spec.claim)(name, text)
         if claim > best_claim:
             best, best_claim = spec, claim
-    return best
+    return best, best_claim
 
 
 def _sibling_reader(path: str, root: str) -> Callable[[str], str | None]:

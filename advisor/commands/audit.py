@@ -41,7 +41,7 @@ _THRESHOLD = {"never": 9, "error": 3, "warning": 2, "note": 1}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    add_scope(parser)
+    add_scope(parser, "*")
     add_output(parser)
     parser.add_argument(
         "--what-if",
@@ -54,7 +54,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--hook",
         action="store_true",
-        help="as pre-commit runs it: no Kafka configuration among PATHs is fine",
+        help="as pre-commit runs it: no Kafka configuration among PATHs is fine; where a file was deleted or "
+        "kafka-advisor.toml is among them, the whole root is audited",
     )
 
 
@@ -83,6 +84,12 @@ def run(args: argparse.Namespace) -> int:
     from ..report.build import build_report
     from ..writing import write_file
 
+    if args.hook:
+        args.paths = _hooked(args)
+        if not args.paths:
+            return 0
+    elif not args.paths:
+        raise UsageError("name a file or a folder: kafka-advisor audit .")
     # Short-lived, and full of small values that all stay alive: collecting garbage finds none.
     gc.disable()
     questions = _what_ifs(args.what_if)
@@ -98,6 +105,14 @@ def run(args: argparse.Namespace) -> int:
     for line in (*result.notes, *result.scope.locked, *problems):
         say(line)
     return 2 if problems else exit_code(result, args.fail_on)
+
+
+def _hooked(args: argparse.Namespace) -> list[str]:
+    from ..registry import load_registry
+    from .staged import paths_of_hook
+
+    formats = load_registry(args.plugin).formats
+    return list(paths_of_hook(args.paths, (suffix for spec in formats for suffix in spec.suffixes)))
 
 
 def _what_ifs(words: Sequence[str]) -> list[Any]:
