@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 
@@ -41,6 +42,7 @@ def _expect_ctrl_c(done: bool = False) -> None:
     """Ctrl-C may come at any moment: in the middle of an import, in a callback where Python can only print
     the exception and go on, or while the interpreter winds up."""
     import _signal  # type: ignore[import-not-found]  # `signal` itself costs as much as all of --version
+    import _thread
 
     if _signal.getsignal(_signal.SIGINT) is not _signal.default_int_handler:
         return  # a shell that runs us in the background has switched it off
@@ -51,7 +53,8 @@ def _expect_ctrl_c(done: bool = False) -> None:
 
     def again(lost: sys.UnraisableHookArgs) -> None:
         if lost.exc_type is KeyboardInterrupt:
-            _signal.raise_signal(_signal.SIGINT)
+            # By another thread, so that it comes when this callback is left: here it would be lost again.
+            _thread.start_new_thread(os.kill, (os.getpid(), _signal.SIGINT))
         else:
             usual(lost)
 
