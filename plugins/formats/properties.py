@@ -57,7 +57,7 @@ _SURE = frozenset(
     )
 )
 # Programs around Kafka that mix keys of their own with those of the clients they make.
-_OTHERS = ("ksql.", "kafkastore.", "confluent.controlcenter.")
+_OTHERS = ("ksql.", "kafkastore.", "confluent.controlcenter.", "metric.sampler.", "webserver.http.")
 # Keys of vendors and of clients' plugins: they neither make a file Kafka's nor speak against it.
 _NEUTRAL = re.compile(
     r"confluent\.|schema\.registry\.|basic\.auth\.|(?:key|value)\.(?:converter|serializer|deserializer)\."
