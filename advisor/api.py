@@ -66,6 +66,8 @@ if TYPE_CHECKING:
     from .model import Source as Source
     from .model import Unknown as Unknown
     from .model import Value as Value
+    from .printing import json_text as json_text
+    from .printing import printable as printable
     from .racks import holds_partitions as holds_partitions
     from .reading import is_secret_key as is_secret_key
     from .reading import is_template as is_template
@@ -92,6 +94,7 @@ _HOMES = {
     "key_placement": "KeyPlacer placer_of",
     "model": "Change Deployment Document Dropped Edit Fact Fix Loaded LoadError Location Origin Secret "
     "Setting Source Unknown Value",
+    "printing": "json_text printable",
     "racks": "holds_partitions",
     "reading": "is_secret_key is_template setting value_of",
     "report.run": "trace_table",

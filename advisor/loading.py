@@ -12,6 +12,9 @@ from .plugin_calls import PluginError, place_of
 from .project import Project
 from .registry import Registry, function
 
+# A claim so low: some of it is Kafka's, most is not. It is read if the user names the file, and never hidden.
+DOUBTFUL = 5
+
 
 class FileRecord(NamedTuple):
     """A file of the report. `text` is kept for inline suppressions and fixes; it is never printed."""
@@ -65,10 +68,13 @@ def load_bytes(
         return record._replace(reason="empty") if named else None
     failures: list[str] = []
     try:
-        spec = _surest(name, text, offered or list(registry.formats), failures)
+        spec, claim = _surest(name, text, offered or list(registry.formats), failures)
         record = record._replace(failures=tuple(failures))
         if spec is None and failures:
             return record._replace(reason=failures[0])
+        if spec is not None and claim <= DOUBTFUL and not named:
+            reason = "most of its keys are no settings of Kafka's; name the file to have it audited"
+            return record._replace(format=spec.name, reason=reason)
         if spec is None:
             return (
                 record._replace(reason="no format recognises it as a Kafka configuration") if named else None
@@ -98,7 +104,9 @@ def relative(path: str, base: str) -> str:
     return os.path.relpath(path, base).replace(os.sep, "/")
 
 
-def _surest(name: str, text: str, offered: list[FormatSpec], failures: list[str]) -> FormatSpec | None:
+def _surest(
+    name: str, text: str, offered: list[FormatSpec], failures: list[str]
+) -> tuple[FormatSpec | None, int]:
     """One that fails to say is passed over, and told: the others can read the file all the same."""
     best, best_claim = None, 0
     for spec in offered:
@@ -112,7 +120,7 @@ def _surest(name: str, text: str, offered: list[FormatSpec], failures: list[str]
             continue
         if claim > best_claim:
             best, best_claim = spec, claim
-    return best
+    return best, best_claim
 
 
 def _sibling_reader(path: str, root: str) -> Callable[[str], str | None]:

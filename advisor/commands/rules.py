@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import sys
+
+from . import show
 
 EPILOG = """\
 examples:
@@ -41,11 +42,11 @@ def run(args: argparse.Namespace) -> int:
     ]
     header = ("code", "name", "severity", "evidence", "pack")
     if args.format == "json":
-        import json
+        from ..printing import json_text
 
-        print(json.dumps([dict(zip(header, row, strict=True)) for row in rows], indent=2))
+        show(json_text([dict(zip(header, row, strict=True)) for row in rows]))
         return 0
     from tabulate import tabulate
 
-    sys.stdout.write(tabulate(rows, headers=header, tablefmt="simple") + "\n")
+    show(tabulate(rows, headers=header, tablefmt="simple"))
     return 0
