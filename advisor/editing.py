@@ -15,6 +15,7 @@ from .edits import CannotEdit, EditStep
 from .engine import Audit, Options, Root
 from .files import Unreadable
 from .fingerprint import fingerprint
+from .memory import Memories
 from .model import Change, Document, Finding, Fix, Location, Secret, Setting, Unknown, members_of
 from .registry import function
 from .workcopy import WorkCopy
@@ -60,7 +61,8 @@ class Plan(NamedTuple):
     unfixed: tuple[Finding, ...]
 
 
-def plan(options: Options, result: Audit) -> Plan:
+def plan(options: Options, result: Audit, memories: Memories | None = None) -> Plan:
+    """`memories`: what the audit answered."""
     shown = [pair for pair in result.findings if pair[1].suppressed is None]
     # The worst first: of two fixes that contradict each other it wins.
     shown.sort(key=lambda pair: -_RANK[pair[1].severity])
@@ -70,7 +72,7 @@ def plan(options: Options, result: Audit) -> Plan:
     if not fixable:
         return _plan((), (), (), by_hand, unfixed)
     with tempfile.TemporaryDirectory(prefix="kafka-advisor-") as folder:
-        bench = _Bench(options, result, folder)
+        bench = _Bench(options, result, folder, memories or Memories())
         made, left = bench.all_together(fixable)
         still = set(map(_identity, bench.found))
         files = tuple(bench.files())
@@ -123,15 +125,16 @@ def _identity(pair: Found) -> tuple[str, str, str]:
 class _Bench:
     """The copy, what was changed in it and for which findings. Files go by their names in reports."""
 
-    def __init__(self, options: Options, result: Audit, folder: str) -> None:
+    def __init__(self, options: Options, result: Audit, folder: str, memories: Memories) -> None:
         self.result = result
-        self.copy = WorkCopy(options, result, folder)
+        self.copy = WorkCopy(options, result, folder, memories)
         self.formats = {spec.name: spec for spec in result.registry.formats}
         self.found: Sequence[Found] = self.copy.findings() if self.copy.is_wider else result.findings
         # A rule that was not asked for must not be broken by a fix either.
         self.selected = bool(options.select)
         self.before = _worst(self.copy.findings(every_rule=True) if self.selected else self.found)
         self.original: dict[str, bytes] = {}
+        self.now: dict[str, bytes] = {}
         self.places: dict[str, tuple[Root, str]] = {}
         self.reasons: dict[str, list[Finding]] = {}
 
@@ -213,16 +216,19 @@ class _Bench:
         return None
 
     def _texts(self) -> dict[str, bytes]:
-        return {file: self.copy.data(*self.places[file]) for file in self.original}
+        return dict(self.now)
 
     def _restore(self, texts: dict[str, bytes]) -> None:
         for file, data in self.original.items():
-            self.copy.write(*self.places[file], texts.get(file, data))
+            wanted = texts.get(file, data)
+            if self.now[file] != wanted:
+                self.copy.write(*self.places[file], wanted)
+                self.now[file] = wanted
 
     def files(self) -> Iterator[Edited]:
         for file in sorted(self.original):
             root, name = self.places[file]
-            after = self.copy.data(root, name)
+            after = self.now[file]
             if after != self.original[file]:
                 path = self.copy.original(root, name)
                 reasons = tuple(self.reasons.get(file, ()))
@@ -288,6 +294,7 @@ class _Bench:
         self.original.setdefault(root.prefix + file, self.copy.data(root, file))
         self.places[root.prefix + file] = root, file
         self.copy.write(root, file, data)
+        self.now[root.prefix + file] = data
         try:
             _check(before, self._readings(root, document, file), self._now(root, document), step)
         except CannotEdit as error:

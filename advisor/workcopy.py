@@ -6,17 +6,19 @@ import os
 import shutil
 from collections.abc import Iterator
 
-from .engine import Audit, Options, Root, audit
+from .engine import Audit, Options, Root
 from .files import PROJECT_FILE, Unreadable, decode, read_bytes
 from .loading import FileRecord, load_file, relative
+from .memory import Memories
 from .model import Finding, Source
+from .rechecking import Recheck
 from .registry import Registry
 
 
 class WorkCopy:
     """The files of every root below a folder of their own. A file goes by its name in its root."""
 
-    def __init__(self, options: Options, result: Audit, folder: str) -> None:
+    def __init__(self, options: Options, result: Audit, folder: str, memories: Memories) -> None:
         self.folder = os.path.realpath(folder)
         self.result = result
         self.registry: Registry = result.registry
@@ -34,6 +36,8 @@ class WorkCopy:
             rules=tuple(os.path.abspath(path) for path in options.rules),
             plugins=tuple(os.path.abspath(path) for path in options.plugins),
         )
+        self._memories = memories
+        self._recheck: Recheck | None = None
 
     def is_named(self, root: Root, file: str) -> bool:
         """Whether the user named the file or a folder around it: nothing else is ever changed."""
@@ -97,8 +101,11 @@ class WorkCopy:
         return read_bytes(self._path(root, file))
 
     def write(self, root: Root, file: str, data: bytes) -> None:
-        with open(self._path(root, file), "wb") as target:
+        path = self._path(root, file)
+        with open(path, "wb") as target:
             target.write(data)
+        if self._recheck is not None:
+            self._recheck.touch(path)
 
     def record(self, root: Root, file: str) -> FileRecord | None:
         """The file as the audit would read it now."""
@@ -128,7 +135,9 @@ class WorkCopy:
 
     def findings(self, every_rule: bool = False) -> list[tuple[Root, Finding]]:
         """Of the rules that were asked for, or of every rule that is not ignored."""
-        return audit(self.options._replace(select=()) if every_rule else self.options).findings
+        if self._recheck is None:
+            self._recheck = Recheck(self.options, self._memories)
+        return self._recheck.findings(every_rule)
 
 
 def _place(path: str) -> str:

@@ -37,8 +37,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from ..asking import BUILT_IN
     from ..cache import open_cache
+    from ..choice import BUILT_IN
     from ..explaining import explain_setting
     from ..packs import load_packs
     from ..recipes import RECIPES, told
