@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 from .engine import Audit, Options, Root
 from .files import PROJECT_FILE, Unreadable, decode, read_bytes
-from .loading import FileRecord, load_file, relative
+from .loading import FileRecord, relative
 from .memory import Memories
 from .model import Finding, Source
-from .rechecking import Recheck
+from .rechecking import Readings, Recheck
 from .registry import Registry
 
 
@@ -37,6 +37,7 @@ class WorkCopy:
             plugins=tuple(os.path.abspath(path) for path in options.plugins),
         )
         self._memories = memories
+        self._readings = Readings(self.registry)
         self._recheck: Recheck | None = None
 
     def is_named(self, root: Root, file: str) -> bool:
@@ -104,13 +105,12 @@ class WorkCopy:
         path = self._path(root, file)
         with open(path, "wb") as target:
             target.write(data)
-        if self._recheck is not None:
-            self._recheck.touch(path)
+        self._readings.touch(path)
 
     def record(self, root: Root, file: str) -> FileRecord | None:
         """The file as the audit would read it now."""
         home = self._there(root.workspace.root)
-        return load_file(self._path(root, file), home, self.registry, root.project, True, True)
+        return self._readings.record((self._path(root, file), True, True), home, root.project)
 
     def source(self, root: Root, file: str, fallback: str | None) -> tuple[Source, str, bytes]:
         """The text of a file, with the encoding and the byte order mark it needs to be written again."""
@@ -136,7 +136,7 @@ class WorkCopy:
     def findings(self, every_rule: bool = False) -> list[tuple[Root, Finding]]:
         """Of the rules that were asked for, or of every rule that is not ignored."""
         if self._recheck is None:
-            self._recheck = Recheck(self.options, self._memories)
+            self._recheck = Recheck(self.options, self._readings, self._memories)
         return self._recheck.findings(every_rule)
 
 

@@ -1,4 +1,4 @@
-"""A folder as a company has them: one cluster, and services that each have a topic, a producer and a consumer.
+"""A folder as companies have them: a cluster, and services with a topic, an application and a consumer each.
 
 Every file has something to mend, and some fixes contradict each other, so that `fix` cannot make all at once.
 """
@@ -25,34 +25,49 @@ auto.create.topics.enable=true
 """
 
 _TOPIC = """\
-name={name}
 partitions={partitions}
 replication.factor={replicas}
 retention.ms=604800000
 """
 
-_PRODUCER = """\
-# writes {name}
-bootstrap.servers=kafka-1:9092
-client.id={name}-writer
-topic={name}
-acks={acks}
-enable.idempotence=false
-retries={retries}
-delivery.timeout.ms={delivery}
-linger.ms=5
-request.timeout.ms=30000
+_APPLICATION = """\
+# {name}
+spring:
+  kafka:
+    bootstrap-servers: kafka-1:9092
+    template:
+      default-topic: {name}
+    producer:
+      acks: {acks}
+      retries: {retries}
+      properties:
+        enable.idempotence: false
+        delivery.timeout.ms: 120000
+    consumer:
+      group-id: {name}-readers
+      enable-auto-commit: {commit}
+      auto-offset-reset: latest
+      properties:
+        session.timeout.ms: {session}
+        heartbeat.interval.ms: 9000
+{stray}"""
+
+# Moved to where it counts, it would count with its unit: the fix is tried and refused.
+_STRAY = """\
+      max:
+        poll:
+          interval:
+            ms: 5m
 """
 
 _CONSUMER = """\
 # reads {name}
 bootstrap.servers=kafka-1:9092
-group.id={name}-readers
-topic={name}
-enable.auto.commit={commit}
+group.id={name}-archive
+enable.auto.commit=true
 auto.offset.reset=latest
 session.timeout.ms={session}
-heartbeat.interval.ms={heartbeat}
+heartbeat.interval.ms=3000
 max.poll.interval.ms=300000
 max.poll.records=500
 """
@@ -69,18 +84,15 @@ def write_estate(folder: Path, services: int) -> int:
         texts[f"{name}/topic-{name}.properties"] = _TOPIC.format(
             name=name, partitions=(6, 12, 24)[number % 3], replicas=(3, 2, 3)[number % 3]
         )
-        texts[f"{name}/producer.properties"] = _PRODUCER.format(
+        texts[f"{name}/application.yml"] = _APPLICATION.format(
             name=name,
             acks=("1", "0", "all")[number % 3],
             retries=(0, 5, 2147483647)[number % 3],
-            delivery=(20000, 120000)[number % 2],
-        )
-        texts[f"{name}/consumer.properties"] = _CONSUMER.format(
-            name=name,
             commit=("true", "false")[number % 2],
-            session=(45000, 10000, 3000)[number % 3],
-            heartbeat=(3000, 9000)[number % 2],
+            session=(10000, 3000)[number % 2],
+            stray=_STRAY if number % 4 == 0 else "",
         )
+        texts[f"{name}/consumer.properties"] = _CONSUMER.format(name=name, session=(45000, 3000)[number % 2])
     for file, text in texts.items():
         path = folder / file
         path.parent.mkdir(parents=True, exist_ok=True)
