@@ -47,7 +47,11 @@ def uniform(element: str) -> str:
 
 def elements(name: str) -> tuple[str, ...]:
     """A name's elements: dots divide, except inside brackets."""
-    return tuple(bracketed or plain for bracketed, plain in _NAME_PART.findall(name))
+    # No bracket closes behind the last `]`: none is looked for there.
+    cut = name.find("[", name.rfind("]") + 1)
+    head, tail = (name[:cut], name[cut:]) if cut >= 0 else (name, "")
+    found = [bracketed or plain for bracketed, plain in _NAME_PART.findall(head)]
+    return (*found, *(part for part in tail.replace("[", ".").split(".") if part))
 
 
 def parts(file: str, text: str) -> list[Part]:
