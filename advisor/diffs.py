@@ -14,10 +14,11 @@ from .reading import is_secret_key, value_of
 
 CONTEXT = 3
 MASK = "<secret>"
-_PAIR = re.compile(r"([A-Za-z_][\w.\-]*)[\"']?[ \t]*[=:][ \t]*(?=\S)")
+# A word is looked at once, from its beginning, and nothing is tried twice: lines may be long.
+_PAIR = re.compile(r"(?<![\w.\-])(?:[^\WA-Za-z_]|[.\-])*+([A-Za-z_][\w.\-]*+)[\"']?[ \t]*+[=:][ \t]*+(?=\S)")
 # A key over nested lines: what is below it belongs to it.
-_PARENT = re.compile(r"[ \t]*(?:- )?[\"']?([A-Za-z_][\w.\-]*)[\"']?[ \t]*:[ \t]*[|>&]?[\w+-]*[ \t]*$")
-_REFERENCE = re.compile(r"[\"']?\$\{?\w+\}?[\"']?[ \t]*[,}\]]?[ \t]*(?:#.*)?$")
+_PARENT = re.compile(r"[ \t]*+(?:- )?[\"']?([A-Za-z_][\w.\-]*+)[\"']?[ \t]*+:[ \t]*+[|>&]?[\w+-]*+[ \t]*+$")
+_REFERENCE = re.compile(r"[\"']?\$\{?\w+\}?[\"']?[ \t]*+[,}\]]?[ \t]*+(?:#.*)?$")
 _NAMED = re.compile(r"\$\{\w+\}|\$\w+")
 _LINES_MAX = 500
 

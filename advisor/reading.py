@@ -24,9 +24,10 @@ _SECRET_VALUE = re.compile(
     r"://[^/\s:@]*:[^/\s@]+@|(?:^|[\s,;=])[^\s:/@,]+:[^\s/@,]+@[\w.-]|password\s*[=:]\s*\S", re.IGNORECASE
 )
 _TEMPLATE = re.compile(
-    r"^<[A-Z][A-Z0-9_ .-]*>$|\$\{[^}]*\}|\{\{.*?\}\}|\{%.*?%\}|<%.*?%>|\$\([A-Za-z_]\w*\)|^\$[A-Za-z_]\w*$",
-    re.DOTALL,
+    r"^<[A-Z][A-Z0-9_ .-]*>$|\$\([A-Za-z_]\w*\)|^\$[A-Za-z_]\w*$",
 )
+# Looked for by hand: a pattern would look for an end behind every beginning.
+_ENCLOSED = (("${", "}"), ("{{", "}}"), ("{%", "%}"), ("<%", "%>"))
 # The same for who reads rows elsewhere than in Python: key patterns in any case, then the value's.
 SECRET_PATTERNS = (_SECRET_KEY.pattern, _NOT_SECRET.pattern, _SECRET_VALUE.pattern)
 
@@ -47,13 +48,17 @@ def value_of(key: str, text: str) -> Value:
         return Secret(text) if text else text
     if ("@" in text or "=" in text or ":" in text) and _SECRET_VALUE.search(text):
         return Secret(text)
-    if ("$" in text or "{" in text or "<" in text) and _TEMPLATE.search(text):
+    if ("$" in text or "{" in text or "<" in text) and is_template(text):
         return Unknown(text)
     return text
 
 
 def is_template(text: str) -> bool:
-    return bool(_TEMPLATE.search(text))
+    for begin, end in _ENCLOSED:
+        start = text.find(begin)
+        if start >= 0 and text.find(end, start + len(begin)) >= 0:
+            return True
+    return _TEMPLATE.search(text) is not None
 
 
 def setting(key: str, text: str, file: str, line: int | None, note: str = "") -> Setting:

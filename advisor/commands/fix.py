@@ -49,16 +49,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from ..editing import plan
     from ..engine import audit
+    from ..memory import Memories
 
     options = options_of(args)
     gc.disable()
-    result = audit(options, progress())
+    memories = Memories()
+    result = audit(options, progress(), memories)
     problems = problems_of(result, hook=False)
     for line in (*result.notes, *result.scope.locked, *problems):
         say(line)
     if result.missing:
         return 2
-    found = plan(options, result)
+    found = plan(options, result, memories)
     done = _write(found) if args.write else _print(found)
     by_hand = _tell(found)
     if problems:
