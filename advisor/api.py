@@ -62,14 +62,16 @@ if TYPE_CHECKING:
     from .model import Secret as Secret
     from .model import Setting as Setting
     from .model import Source as Source
+    from .model import Undisclosed as Undisclosed
     from .model import Unknown as Unknown
     from .model import Value as Value
     from .racks import holds_partitions as holds_partitions
-    from .reading import is_secret_key as is_secret_key
-    from .reading import is_template as is_template
     from .reading import setting as setting
     from .reading import value_of as value_of
     from .report.run import trace_table as trace_table
+    from .secrets import is_secret_key as is_secret_key
+    from .secrets import is_template as is_template
+    from .secrets import names_secret as names_secret
     from .sim.partitioner import partition_for as partition_for
     from .syntax.properties import Entry as Entry
     from .syntax.properties import parse_properties as parse_properties
@@ -88,10 +90,11 @@ _HOMES = {
     "spliced",
     "hookspecs": "CheckSpec ClientSpec FormatSpec ModelSpec PackSpec ReporterSpec hookimpl",
     "model": "Change Deployment Document Dropped Edit Fact Fix Loaded LoadError Location Origin Secret "
-    "Setting Source Unknown Value",
+    "Setting Source Undisclosed Unknown Value",
     "racks": "holds_partitions",
-    "reading": "is_secret_key is_template setting value_of",
+    "reading": "setting value_of",
     "report.run": "trace_table",
+    "secrets": "is_secret_key is_template names_secret",
     "sim.partitioner": "partition_for",
     "syntax.properties": "Entry parse_properties",
     "syntax.units": "meant spring_bytes spring_millis",

@@ -10,7 +10,8 @@ import re
 from typing import NamedTuple
 
 from .model import Secret
-from .reading import is_secret_key, value_of
+from .reading import value_of
+from .secrets import is_secret_key
 
 CONTEXT = 3
 MASK = "<secret>"
