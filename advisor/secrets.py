@@ -361,7 +361,9 @@ def shown_template(text: str, known: bool) -> str:
     if known:
         return "".join((*shown, text[at:]))
     references = [found[0] for found in _IN_SHELL.finditer(text)]
-    return " ".join(filter(None, (*shown, *references))) or (text if _STAND_IN.fullmatch(text) else "a template")
+    return " ".join(filter(None, (*shown, *references))) or (
+        text if _STAND_IN.fullmatch(text) else "a template"
+    )
 
 
 def _shown_place(place: str, start: str, known: bool) -> str:
@@ -385,7 +387,8 @@ def names_secret(text: str) -> bool:
 # Texts that a person wrote.
 
 _STRONG = re.compile(
-    r"pass(?:word|wd|phrase|code|wort)|secret|credential|jaas|token|(?<![a-z])pwd?(?![a-z])|api.?key", re.IGNORECASE
+    r"pass(?:word|wd|phrase|code|wort)|secret|credential|jaas|token|(?<![a-z])pwd?(?![a-z])|api.?key",
+    re.IGNORECASE,
 )
 
 
