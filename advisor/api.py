@@ -70,8 +70,6 @@ if TYPE_CHECKING:
     from .reading import value_of as value_of
     from .report.run import trace_table as trace_table
     from .secrets import is_secret_key as is_secret_key
-    from .secrets import is_template as is_template
-    from .secrets import names_secret as names_secret
     from .sim.partitioner import partition_for as partition_for
     from .syntax.properties import Entry as Entry
     from .syntax.properties import parse_properties as parse_properties
@@ -80,6 +78,8 @@ if TYPE_CHECKING:
     from .syntax.units import spring_millis as spring_millis
     from .syntax.yamltree import Node as Node
     from .syntax.yamltree import parse_yaml as parse_yaml
+    from .templates import is_template as is_template
+    from .templates import names_secret as names_secret
 
 _HOMES = {
     "accept": "Accepted Reason Rejected Rewrite would_accept would_accept_librdkafka",
@@ -94,11 +94,12 @@ _HOMES = {
     "racks": "holds_partitions",
     "reading": "setting value_of",
     "report.run": "trace_table",
-    "secrets": "is_secret_key is_template names_secret",
+    "secrets": "is_secret_key",
     "sim.partitioner": "partition_for",
     "syntax.properties": "Entry parse_properties",
     "syntax.units": "meant spring_bytes spring_millis",
     "syntax.yamltree": "Node parse_yaml",
+    "templates": "is_template names_secret",
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
 

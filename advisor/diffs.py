@@ -29,15 +29,15 @@ def unified(
     secrets_before: Collection[int] = (),
     secrets_after: Collection[int] = (),
 ) -> Diff:
-    """The diff of one file; `header` are comment lines that stand above it. `secrets_*` are the lines, from 1,
-    where a secret was read."""
+    """The diff of one file; `header` are comment lines that stand above it. `secrets_*` are the lines, from
+    1, where a secret was read."""
     # Byte for byte, whatever the encoding: Latin-1 gives each byte a letter.
     old, new = _lines(before), _lines(after)
     old_secrets = hidden_lines(name, before, secrets_before)
     new_secrets = hidden_lines(name, after, secrets_after)
     out = [header, f"--- {_label('a/' + name)}\n", f"+++ {_label('b/' + name)}\n"]
     masked = False
-    # A value that only its new name makes a secret stands under the old one too, and the other way round.
+    # A value that only one of its names makes a secret is hidden under the other too.
     for first, last, new_first, new_last in _spans(old, new):
         sides = (old, range(first, last), old_secrets), (new, range(new_first, new_last), new_secrets)
         for (lines, places, known), (others, other_places, other_known) in (sides, sides[::-1]):

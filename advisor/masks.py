@@ -2,8 +2,8 @@
 
 The text is read by its own grammar, every value is judged under its key, and a value that is not known to be
 harmless is hidden with all the lines it takes: block scalars, continuations, quotes over several lines. The
-lines where the loader found a secret are hidden whatever is thought of them here. What the grammar cannot read
-is judged line by line, with the same doubt.
+lines where the loader found a secret are hidden whatever is thought of them here. What the grammar cannot
+read is judged line by line, with the same doubt.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ _YAML_NAME = re.compile(r"\.(?:ya?ml|json)(?:\.\w{1,8})?$", re.IGNORECASE)
 # Line ends that a diff does not know: what a grammar takes for two lines would be one.
 _ODD_BREAKS = re.compile("\r(?!\n)|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _PAIR = re.compile(
-    r"([ \t]*(?:- +)*+(?:export +)?[\"']?)([A-Za-z_@][\w.@/-]{0,200}+)([\"']?[ \t]*+(?:=|:(?=[ \t]|$))[ \t]*+)"
+    r"([ \t]*+(?:- +)*+(?:export +)?[\"']?)([A-Za-z_@][\w.@/-]{0,200}+)"
+    r"([\"']?[ \t]*+(?:=|:(?=[ \t]|$))[ \t]*+)"
 )
 _COMMENTED = re.compile(r"[ \t#!;-]*+(?:export +)?([A-Za-z_][\w.-]{0,200}+)[ \t]*+[=:][ \t]*+(\S+)[ \t]*+")
 _TEMPLATE_LINE = re.compile(r"\{\{[^\"'`{}]*+\}\}|\{%[^\"'`{}%]*+%\}")
@@ -31,16 +32,15 @@ _QUOTED_LINES_MAX = 40
 # So many secrets of a file are looked for in its other lines.
 _SECRETS_MAX = 200
 # Words of Compose, Kubernetes, Strimzi and Spring that no password stands behind.
-_STRUCTURE = frozenset(
-    """
+_STRUCTURE_WORDS = """
     apiversion kind metadata namespace labels annotations image container_name hostname restart version
     metadataversion replicas ports expose depends_on networks volumes env_file healthcheck interval timeout
-    retries start_period condition protocol containerport port targetport nodeport servicename app cluster size
-    class deleteclaim id tls topicname partitions roles active on-profile strategy driver external platform
-    strimzi.io/cluster app.kubernetes.io/name imagepullpolicy mountpath configmap optional tasksmax
+    retries start_period condition protocol containerport port targetport nodeport servicename app cluster
+    size class deleteclaim id tls topicname partitions roles active on-profile strategy driver external
+    platform strimzi.io/cluster app.kubernetes.io/name imagepullpolicy mountpath configmap optional tasksmax
     bootstrapservers fieldpath
-    """.split()
-)
+    """
+_STRUCTURE = frozenset(_STRUCTURE_WORDS.split())
 
 
 class _Span(NamedTuple):
@@ -114,9 +114,9 @@ def _hidden_spans(lines: list[str], spans: list[_Span], secrets: Collection[int]
     for number, line in enumerate(lines):
         if number in inside or number in found or not line.strip():
             continue
-        start = _comment_start(line, told.get(number, 0))
-        if start is not None:
-            found[number] = start
+        comment = _comment_start(line, told.get(number, 0))
+        if comment is not None:
+            found[number] = comment
     return found
 
 

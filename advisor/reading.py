@@ -6,16 +6,8 @@ Every format goes through `setting()`, so no loader can forget either. What is a
 from __future__ import annotations
 
 from .model import Location, Origin, Secret, Setting, Undisclosed, Unknown, Value
-from .secrets import (
-    KNOWN,
-    SECRET,
-    holds_secret,
-    is_template,
-    kind_of_key,
-    misfits,
-    shown_template,
-    without_places,
-)
+from .secrets import KNOWN, SECRET, holds_secret, kind_of_key, misfits
+from .templates import is_template, shown_template, without_places
 
 
 def value_of(key: str, text: str) -> Value:

@@ -1,12 +1,12 @@
 """What is a secret: keys by their words, values by their shape, and values of keys that nobody knows.
 
-Every output goes through the answers given here: a format's values (`reading`), a fleet's rows, the lines of a
-diff (`hiding`), and messages that quote what somebody wrote (`without_secrets`). For a key of Kafka's own the
-catalog decides, for any other its words do; the value of a key that is neither known nor a near miss of a
+Every output goes through the answers given here: a format's values (`reading`), a fleet's rows, the lines of
+a diff (`masks`), and messages that quote what somebody wrote (`without_secrets`). For a key of Kafka's own
+the catalog decides, for any other its words do; the value of a key that is neither known nor a near miss of a
 known one is not shown at all, because nothing says what it holds.
 
-Every pattern takes time in proportion to the text: quantifiers are bounded or possessive, and begin only where
-a word begins.
+Every pattern takes time in proportion to the text: quantifiers are bounded or possessive, and begin only
+where a word begins.
 """
 
 from __future__ import annotations
@@ -19,38 +19,46 @@ from .catalog.names import dotted, edit_distance, known_names, near_names
 
 MASK = "<secret>"
 
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 SECRET, KNOWN, UNKNOWN = "secret", "known", "unknown"
 
 # One of these words makes a key secret, whatever stands around it.
-_WORDS = frozenset(
+_WORDS = _words(
     "pass passwd password passwords passwort passphrase passcode pwd pw secret secrets token tokens jaas "
     "credential credentials creds license licence authorization sas apikey accesskey secretkey privatekey "
-    "accountkey signature bearer psk otp pswd".split()
+    "accountkey signature bearer psk otp pswd"
 )
 # Words run together: dbpassword, clientsecret, KEYSTOREPASS.
 _PARTS = ("password", "passwd", "passphrase", "secret", "credential", "apikey", "accesskey", "privatekey")
 # Misspelt: within so many letters.
 _NEAR = (("password", 2), ("passphrase", 2), ("passwd", 1), ("secret", 1), ("credential", 2), ("token", 1))
-_NOT_MISSPELT = frozenset("taken toke woken regret".split())
+_NOT_MISSPELT = _words("taken toke woken regret")
+_LETTERS = tuple((right, cutoff, frozenset(right)) for right, cutoff in _NEAR)
+_ENDINGS = ("pass", "pwd", "token")
+_NO_PASS = _words("bypass compass surpass trespass encompass")
 # A key of one of these is secret; `ssl.key.location` and `key.serializer` are not.
-_KEY_OF = frozenset(
+_KEY_OF = _words(
     "account access encryption encrypt signing sign client api private shared master secret storage "
-    "subscription session write read admin".split()
+    "subscription session write read admin"
 )
 _PAIRS = frozenset(
     {("connection", "string"), ("user", "info"), ("access", "grant"), ("auth", "header"), ("auth", "key")}
 )
-# What such a word may be said of without giving it away: where it is, how long it lasts, what class makes it.
-_ABOUT = frozenset(
+# A name that ends so is only about a secret: where it is, how long it lasts, which class makes it.
+_ABOUT = _words(
     "location file path url uri endpoint class provider name type algorithm ms seconds minutes hours length "
-    "iterations count size enabled enable policy source alias ttl expiry interval cb".split()
+    "iterations count size enabled enable policy source alias ttl expiry interval cb"
 )
 # Keys of Kafka and its usual company that are in no release's table and hold no secret.
-_ALSO_KNOWN = frozenset(
+_ALSO_KNOWN = _words(
     """
-    name connector.class tasks.max tasks.max.enforce transforms predicates topics topics.regex topic kafka.topic
-    config.action.reload errors.retry.timeout errors.retry.delay.max.ms errors.tolerance errors.log.enable
-    errors.log.include.messages errors.deadletterqueue.topic.name
+    name connector.class tasks.max tasks.max.enforce transforms predicates topics topics.regex topic
+    kafka.topic config.action.reload errors.retry.timeout errors.retry.delay.max.ms errors.tolerance
+    errors.log.enable errors.log.include.messages errors.deadletterqueue.topic.name
     errors.deadletterqueue.topic.replication.factor errors.deadletterqueue.context.headers.enable
     topic.creation.groups topic.creation.default.replication.factor topic.creation.default.partitions
     exactly.once.support transaction.boundary transaction.boundary.interval.ms offsets.storage.topic
@@ -66,13 +74,14 @@ _ALSO_KNOWN = frozenset(
     key.converter.schemas.enable value.converter.schemas.enable
     producer.byte.rate consumer.byte.rate request.percentage controller.mutation.rate
     concurrency ack.mode type default.topic destination
-    super.users allow.everyone.if.no.acl.found schema.registry.url auto.register.schemas use.latest.version specific.avro.reader
-    """.split()
+    super.users allow.everyone.if.no.acl.found schema.registry.url auto.register.schemas use.latest.version
+    specific.avro.reader
+    """
 )
 # What stands before a key that Kafka reads behind it.
-_PREFIXES = frozenset(
+_PREFIXES = _words(
     "kafka cfg connect producer consumer admin client override main restore global topic topics spring cloud "
-    "stream streams binder bindings configuration properties config default source target cluster".split()
+    "stream streams binder bindings configuration properties config default source target cluster"
 )
 _WORD = re.compile(r"[A-Za-z]+|\d+")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -96,7 +105,7 @@ def is_secret_key(key: str) -> bool:
 
 
 # The last word of a key that Kafka reads as a number.
-_COUNTED = frozenset("ms seconds minutes hours length iterations count size".split())
+_COUNTED = _words("ms seconds minutes hours length iterations count size")
 _counted: dict[str, bool] = {}
 
 
@@ -105,7 +114,7 @@ def misfits(key: str, text: str) -> bool:
     found = _counted.get(key)
     if found is None:
         words = words_of(key)
-        found = bool(words) and words[-1] in _COUNTED and _secret_word(words) is not None
+        found = bool(words) and words[-1] in _COUNTED and secret_word(words) is not None
         if len(_counted) < _KINDS_MAX:
             _counted[key] = found
     return found and not text.strip().lstrip("-").isdecimal()
@@ -164,11 +173,11 @@ def has_secret_words(key: str) -> bool:
     """A name of a secret by its words. Where the last words say that it is only about one, such as
     `token.endpoint.url` or `secretName`, it is none."""
     words = words_of(key)
-    at = _secret_word(words)
+    at = secret_word(words)
     return at is not None and not (words[-1] in _ABOUT and at < len(words) - 1)
 
 
-def _secret_word(words: list[str]) -> int | None:
+def secret_word(words: list[str]) -> int | None:
     """The place of the last word that makes the name a secret's."""
     for place in range(len(words) - 1, -1, -1):
         word = words[place]
@@ -177,7 +186,7 @@ def _secret_word(words: list[str]) -> int | None:
             return place
         if word in ("key", "keys") and before in _KEY_OF:
             return place
-        if len(word) >= 5 and _is_misspelt(word):
+        if len(word) >= 5 and (_is_misspelt(word) or (word.endswith(_ENDINGS) and word not in _NO_PASS)):
             return place
     return None
 
@@ -189,8 +198,10 @@ def _is_misspelt(word: str) -> bool:
     found = _misspelt.get(word)
     if found is None:
         found = word not in _NOT_MISSPELT and any(
-            abs(len(word) - len(right)) <= cutoff and edit_distance(word, right, cutoff) <= cutoff
-            for right, cutoff in _NEAR
+            abs(len(word) - len(right)) <= cutoff
+            and len(letters.intersection(word)) >= len(letters) - cutoff
+            and edit_distance(word, right, cutoff) <= cutoff
+            for right, cutoff, letters in _LETTERS
         )
         if len(_misspelt) < _KINDS_MAX:
             _misspelt[word] = found
@@ -207,7 +218,8 @@ _QUERY = re.compile(r"[?&](?:key|code|auth)=[^&\s]", re.IGNORECASE)
 _JWT = re.compile(r"(?<![\w-])eyJ[\w-]{8,}+\.[\w.-]{4,}+")
 # What the services that issue keys begin them with.
 _ISSUED = re.compile(
-    r"(?<![A-Za-z0-9])(?:(?:AKIA|ASIA|AROA|AIDA)[A-Z0-9]{16}(?![A-Z0-9])|(?:Bearer|Basic) {1,4}[\w+/=.-]{6,}+|"
+    r"(?<![A-Za-z0-9])(?:(?:AKIA|ASIA|AROA|AIDA)[A-Z0-9]{16}(?![A-Z0-9])|"
+    r"(?:Bearer|Basic) {1,4}[\w+/=.-]{6,}+|"
     r"(?:gh[pousr]_|xox[abprs]-|sk_live_|glpat-|AIza|hvs\.|dckr_pat_|npm_|SG\.)[\w-]{16,}+)"
 )
 _LONG = re.compile(r"(?<![\w+/=-])[\w+/=-]{20,}+")
@@ -225,6 +237,8 @@ def holds_secret(text: str) -> bool:
         return True
     if ("=" in text or ":" in text or "%3" in text) and _gives_secret(text):
         return True
+    if " #" in text and _speaks_of_secret(text.partition(" #")[2]):
+        return True  # a comment for the reader, a part of the value for Kafka
     if len(text) < 12:
         return False
     return (
@@ -307,98 +321,24 @@ def _is_random(word: str) -> bool:
     return entropy >= (3.6 if both else 3.0) and (both or len(word) >= 28)
 
 
-# Templates: what fills a value in elsewhere.
-
-_ENDS = (("${", "}"), ("{{", "}}"), ("{%", "%}"), ("<%", "%>"))
-_STAND_IN = re.compile(r"<[A-Z][A-Z0-9_ .-]*+>|\$[A-Za-z_]\w*+")
-_IN_SHELL = re.compile(r"\$\([A-Za-z_]\w{0,200}+\)")
-_QUOTED = re.compile(r"\"[^\"]++(?:\"|$)|'[^']++(?:'|$)")
-_OPERATOR = re.compile(r":?[-=?+]|:")
-
-
-def is_template(text: str) -> bool:
-    if "$" not in text and "{" not in text and "<" not in text:
-        return False
-    return (
-        _STAND_IN.fullmatch(text) is not None
-        or any(True for _ in _places(text))
-        or ("$(" in text and _IN_SHELL.search(text) is not None)
-    )
-
-
-def _places(text: str) -> Iterator[tuple[int, int, str]]:
-    """Where something is filled in: the first place of each, where it ends, what it begins with."""
-    for start, end in _ENDS:
-        first = text.find(start)
-        while first >= 0:
-            last = text.find(end, first + 2)
-            if last < 0:
-                break
-            yield first, last + len(end), start
-            first = text.find(start, last + len(end))
-
-
-def without_places(text: str) -> str:
-    """A template with a bare reference in each place: what is left is what the file itself says."""
-    left: list[str] = []
-    at = 0
-    for first, last, _ in sorted(_places(text)):
-        if first >= at:
-            left += [text[at:first], "$x"]
-            at = last
-    return "".join((*left, text[at:]))
-
-
-def shown_template(text: str, known: bool) -> str:
-    """A template as it may be shown: the name of what fills it in, without the default of a secret. Of a key
-    that nobody knows nothing but the places."""
-    shown: list[str] = []
-    at = 0
-    for first, last, start in sorted(_places(text)):
-        if first >= at:
-            shown += [text[at:first] if known else "", _shown_place(text[first:last], start, known)]
-            at = last
-    if known:
-        return "".join((*shown, text[at:]))
-    references = [found[0] for found in _IN_SHELL.finditer(text)]
-    return " ".join(filter(None, (*shown, *references))) or (
-        text if _STAND_IN.fullmatch(text) else "a template"
-    )
-
-
-def _shown_place(place: str, start: str, known: bool) -> str:
-    if start != "${":
-        return place if known and not has_secret_words(place) else _QUOTED.sub(MASK, place)
-    operator = _OPERATOR.search(place, 2)
-    if operator is None or operator.end() == len(place) - 1:
-        return place
-    name, default = place[2 : operator.start()], place[operator.end() : -1]
-    nested = "${" in default and _secret_word(words_of(default)) is not None
-    if known and not has_secret_words(name) and not nested and not holds_secret(default):
-        return place
-    return f"${{{name}{operator[0]}{MASK}}}"
-
-
-def names_secret(text: str) -> bool:
-    """A text, such as `default of ${DB_PASSWORD:-x}`, that says that a value was filled in from a secret."""
-    return any(has_secret_words(text[first:last].partition(":")[0]) for first, last, _ in _places(text))
-
-
 # Texts that a person wrote.
 
 _STRONG = re.compile(
-    r"pass(?:word|wd|phrase|code|wort)|secret|credential|jaas|token|(?<![a-z])pwd?(?![a-z])|api.?key",
+    r"pass(?:word|wd|phrase|code|wort)|secret|credential|jaas|token|(?<![a-z])(?:pwd?|pass)(?![a-z])|api.?key",
     re.IGNORECASE,
 )
+
+
+def _speaks_of_secret(comment: str) -> bool:
+    return _STRONG.search(comment) is not None or looks_random(comment)
 
 
 def is_telling(comment: str) -> bool:
     """A comment that may hold a secret: it gives one, speaks of one, or has a word that looks like one."""
     return (
-        _STRONG.search(comment) is not None
+        _speaks_of_secret(comment)
         or holds_secret(comment)
         or any("/" in word and _speaks_of_login(word) for word in comment.split())
-        or looks_random(comment)
     )
 
 
@@ -408,7 +348,8 @@ def _speaks_of_login(word: str) -> bool:
 
 
 _IN_TEXT = re.compile(
-    r"(?<![A-Za-z0-9_])([A-Za-z_][\w.-]{0,63}+)([\"']?[ \t]{0,8}+(?:=|:|%3[dD])[ \t]{0,8}+[\"']?)(?!//)([^\s\"',;&]++)"
+    r"(?<![A-Za-z0-9_])([A-Za-z_][\w.-]{0,63}+)"
+    r"([\"']?[ \t]{0,8}+(?:=|:|%3[dD])[ \t]{0,8}+[\"']?)(?!//)([^\s\"',;&]++)"
 )
 _LOGINS = re.compile(r"(://[^/\s:@]{0,64}+:)[^\s@]{1,256}+@")
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from io import TextIOWrapper
 from types import ModuleType
+from typing import NoReturn
 
 from .. import __version__
 from ..model import UsageError
@@ -34,12 +35,21 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
         super().__init__(prog, max_help_position=28, width=110)
 
 
+class _Parser(argparse.ArgumentParser):
+    """An error quotes what was typed, which may be a secret."""
+
+    def error(self, message: str) -> NoReturn:
+        from ..secrets import without_secrets
+
+        super().error(without_secrets(message))
+
+
 def run(words: Sequence[str]) -> int:
     name = words[0] if words else ""
     if name not in COMMANDS:
         return _top_level(words)
     module = import_module(f"{__name__}.{name}")
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog=f"kafka-advisor {name}",
         description=module.__doc__,
         epilog=module.EPILOG,
@@ -95,14 +105,18 @@ def _drop_output() -> None:
 
 
 def say(text: str) -> None:
-    """One line to stderr, control characters escaped: names and values in it are whatever a file holds."""
+    """One line to stderr, without secrets and with control characters escaped: names and values in it are
+    whatever a file or the command line holds."""
+    from ..secrets import without_secrets
+
+    text = without_secrets(text)
     shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
     if sys.stderr is not None:
         print(f"kafka-advisor: {shown}", file=sys.stderr)
 
 
 def _top_level(words: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="kafka-advisor",
         description="Audits Kafka producer, broker, topic and consumer settings.",
         epilog="commands:\n"

@@ -90,9 +90,7 @@ def _print(found: Plan) -> bool:
     sys.stdout.flush()
     sys.stdout.buffer.write(b"".join(parts))
     for name in masked:
-        say(
-            f"{name}: the diff masks what may be secret and does not apply; `kafka-advisor fix --write` makes it"
-        )
+        say(f"{name}: the diff masks what may be secret and does not apply; `fix --write` makes the change")
     return not found.files
 
 
