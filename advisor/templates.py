@@ -81,6 +81,9 @@ def _shown_place(place: str, start: str, known: bool) -> str:
     return f"${{{name}{operator[0]}{MASK}}}"
 
 
+_NAMED = re.compile(r"\$\{([\w.-]{1,200}+)")
+
+
 def names_secret(text: str) -> bool:
     """A text, such as `default of ${DB_PASSWORD:-x}`, that says that a value was filled in from a secret."""
-    return any(has_secret_words(text[first:last].partition(":")[0]) for first, last, _ in _places(text))
+    return any(has_secret_words(name) for name in _NAMED.findall(text))
