@@ -88,6 +88,8 @@ _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 _kinds: dict[str, str] = {}
 _KINDS_MAX = 100_000
+# What is longer is no key of Kafka's, whatever stands before it.
+_KEY_MAX = 300
 
 
 def kind_of_key(key: str) -> str:
@@ -123,6 +125,8 @@ def misfits(key: str, text: str) -> bool:
 def _kind_of(key: str) -> str:
     if is_password(key):
         return SECRET
+    if len(key) > _KEY_MAX:
+        return SECRET if has_secret_words(key) else UNKNOWN
     known = known_names()
     if key in known or key in _ALSO_KNOWN:
         return KNOWN

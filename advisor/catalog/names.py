@@ -7,6 +7,8 @@ from .versions import Version
 
 _known: set[str] = set()
 _passwords: set[str] = set()
+# No known name is longer, by far.
+_LENGTH_MAX = 200
 # All known names in one text, each between line ends.
 _listed: list[str] = []
 
@@ -49,6 +51,8 @@ def is_password(key: str) -> bool:
     """True if any release types the key as a password, also behind a prefix such as `listener.name.x.`."""
     if not _passwords:
         _passwords.update(read("names")["passwords"])
+    if len(key) > _LENGTH_MAX:
+        key = key[-_LENGTH_MAX:].partition(".")[2]
     while key:
         if key in _passwords:
             return True

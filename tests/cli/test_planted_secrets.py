@@ -219,7 +219,6 @@ def planted(tmp_path_factory) -> Path:
             (f"s{place}", shapes[place : place + TOGETHER]) for place in range(0, len(shapes), TOGETHER)
         ]
         filler = HARMLESS["server" if name in BROKERS else "producer"]
-        parts += [(f"s{place}", [case]) for place, case in enumerate(c for c in mine if c.kind == "shape")]
         for part, cases in parts:
             # A file of unknown keys alone would be nobody's.
             known = _known(cases[0], text, filler) if part == "all" else ()
