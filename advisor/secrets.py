@@ -6,13 +6,14 @@ the catalog decides, for any other its words do; the value of a key that is neit
 known one is not shown at all, because nothing says what it holds.
 
 Every pattern takes time in proportion to the text: quantifiers are bounded or possessive, and begin only
-where a word begins.
+where a word begins. They are compiled on first use: most files need few of them.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from .catalog import is_password
 from .catalog.names import dotted, edit_distance, known_names, near_names
@@ -83,8 +84,17 @@ _PREFIXES = _words(
     "kafka cfg connect producer consumer admin client override main restore global topic topics spring cloud "
     "stream streams binder bindings configuration properties config default source target cluster"
 )
-_WORD = re.compile(r"[A-Za-z]+|\d+")
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+@cache
+def _word_pattern() -> re.Pattern[str]:
+    return re.compile(r"[A-Za-z]+|\d+")
+
+
+@cache
+def _hump_pattern() -> re.Pattern[str]:
+    return re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
 
 _kinds: dict[str, str] = {}
 _KINDS_MAX = 100_000
@@ -108,6 +118,7 @@ def is_secret_key(key: str) -> bool:
 
 # The last word of a key that Kafka reads as a number.
 _COUNTED = _words("ms seconds minutes hours length iterations count size")
+_ABOUT_SECRETS = ("pass", "secret", "token", "credential", "key")
 _counted: dict[str, bool] = {}
 
 
@@ -115,8 +126,10 @@ def misfits(key: str, text: str) -> bool:
     """A key that is about a secret, `password.encoder.iterations`, with something else than its number."""
     found = _counted.get(key)
     if found is None:
-        words = words_of(key)
-        found = bool(words) and words[-1] in _COUNTED and secret_word(words) is not None
+        found = any(part in key for part in _ABOUT_SECRETS)
+        if found:
+            words = words_of(key)
+            found = bool(words) and words[-1] in _COUNTED and secret_word(words) is not None
         if len(_counted) < _KINDS_MAX:
             _counted[key] = found
     return found and not text.strip().lstrip("-").isdecimal()
@@ -168,8 +181,12 @@ def _tails(key: str) -> Iterator[str]:
 def words_of(key: str) -> list[str]:
     """The words of a name, however they are joined: sasl.jaasConfig, SASL_JAAS_CONFIG, sasl-jaas-config."""
     found: list[str] = []
-    for part in _WORD.findall(key[:300]):
-        found += [part.lower()] if part.isupper() or part.islower() else _HUMP.sub(" ", part).lower().split()
+    for part in _word_pattern().findall(key[:300]):
+        found += (
+            [part.lower()]
+            if part.isupper() or part.islower()
+            else _hump_pattern().sub(" ", part).lower().split()
+        )
     return found
 
 
@@ -214,20 +231,49 @@ def _is_misspelt(word: str) -> bool:
 
 # Values by their shape.
 
-# A name and what is given to it, inside a value: `?token=x`, `SharedAccessKey=x`, `"password": "x"`.
-_GIVEN = re.compile(
-    r"(?<![A-Za-z0-9_])([A-Za-z_][\w.-]{0,63}+)[\"']?[ \t]{0,8}+(=|:|%3[dD])[ \t]{0,8}+(?=\S)"
+
+@cache
+def _given_pattern() -> re.Pattern[str]:
+    # A name and what is given to it, inside a value: `?token=x`, `SharedAccessKey=x`, `"password": "x"`.
+    return re.compile(
+        r"(?<![A-Za-z0-9_])([A-Za-z_][\w.-]{0,63}+)[\"']?[ \t]{0,8}+(=|:|%3[dD])[ \t]{0,8}+(?=\S)"
+    )
+
+
+@cache
+def _query_pattern() -> re.Pattern[str]:
+    return re.compile(r"[?&](?:key|code|auth)=[^&\s]", re.IGNORECASE)
+
+
+@cache
+def _jwt_pattern() -> re.Pattern[str]:
+    return re.compile(r"(?<![\w-])eyJ[\w-]{8,}+\.[\w.-]{4,}+")
+
+
+@cache
+def _issued_pattern() -> re.Pattern[str]:
+    # What the services that issue keys begin them with.
+    return re.compile(
+        r"(?<![A-Za-z0-9])(?:(?:AKIA|ASIA|AROA|AIDA)[A-Z0-9]{16}(?![A-Z0-9])|"
+        r"(?:Bearer|Basic) {1,4}[\w+/=.-]{6,}+|"
+        r"(?:gh[pousr]_|xox[abprs]-|sk_live_|glpat-|AIza|hvs\.|dckr_pat_|npm_|SG\.)[\w-]{16,}+)"
+    )
+
+
+@cache
+def _long_pattern() -> re.Pattern[str]:
+    return re.compile(r"(?<![\w+/=-])[\w+/=-]{20,}+")
+
+
+@cache
+def _reference_pattern() -> re.Pattern[str]:
+    return re.compile(r"[\"']?\$(?:\{[\w.]{1,80}+\}|[A-Za-z_]\w{0,80}+)[\"']?(?=[\s,;&}\]]|$)")
+
+
+_STARTS = (
+    *("AKIA", "ASIA", "AROA", "AIDA", "Bearer", "Basic", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "xox"),
+    *("sk_live_", "glpat-", "AIza", "hvs.", "dckr_pat_", "npm_", "SG."),
 )
-_QUERY = re.compile(r"[?&](?:key|code|auth)=[^&\s]", re.IGNORECASE)
-_JWT = re.compile(r"(?<![\w-])eyJ[\w-]{8,}+\.[\w.-]{4,}+")
-# What the services that issue keys begin them with.
-_ISSUED = re.compile(
-    r"(?<![A-Za-z0-9])(?:(?:AKIA|ASIA|AROA|AIDA)[A-Z0-9]{16}(?![A-Z0-9])|"
-    r"(?:Bearer|Basic) {1,4}[\w+/=.-]{6,}+|"
-    r"(?:gh[pousr]_|xox[abprs]-|sk_live_|glpat-|AIza|hvs\.|dckr_pat_|npm_|SG\.)[\w-]{16,}+)"
-)
-_LONG = re.compile(r"(?<![\w+/=-])[\w+/=-]{20,}+")
-_REFERENCE = re.compile(r"[\"']?\$(?:\{[\w.]{1,80}+\}|[A-Za-z_]\w{0,80}+)[\"']?(?=[\s,;&}\]]|$)")
 # No login is longer.
 _LOGIN_SPAN = 256
 # Principals and the rules that make them, which have a : and an @ too.
@@ -247,18 +293,18 @@ def holds_secret(text: str) -> bool:
         return False
     return (
         "-----BEGIN" in text
-        or ("eyJ" in text and _JWT.search(text) is not None)
-        or _ISSUED.search(text) is not None
+        or ("eyJ" in text and _jwt_pattern().search(text) is not None)
+        or (any(start in text for start in _STARTS) and _issued_pattern().search(text) is not None)
     )
 
 
 def _gives_secret(text: str) -> bool:
-    for found in _GIVEN.finditer(text):
+    for found in _given_pattern().finditer(text):
         if found[2] == ":" and _is_address(text, found):
             continue
         if (found[1].lower() == "sig" or has_secret_words(found[1])) and not _is_reference(text, found.end()):
             return True
-    return _QUERY.search(text) is not None
+    return ("?" in text or "&" in text) and _query_pattern().search(text) is not None
 
 
 def _is_address(text: str, found: re.Match[str]) -> bool:
@@ -273,7 +319,7 @@ def _is_address(text: str, found: re.Match[str]) -> bool:
 
 def _is_reference(text: str, at: int) -> bool:
     """`password=${PW}` says where the secret is, not what it is."""
-    return text.startswith(("$", '"$', "'$"), at) and _REFERENCE.match(text, at) is not None
+    return text.startswith(("$", '"$', "'$"), at) and _reference_pattern().match(text, at) is not None
 
 
 def _has_login(text: str) -> bool:
@@ -310,7 +356,7 @@ def _is_login(before: str, behind: str) -> bool:
 def looks_random(text: str) -> bool:
     """Whether some word of a text could be a key or a token: long, and of letters that no language puts
     together so."""
-    return any(_is_random(found[0]) for found in _LONG.finditer(text))
+    return any(_is_random(found[0]) for found in _long_pattern().finditer(text))
 
 
 def _is_random(word: str) -> bool:
@@ -327,14 +373,17 @@ def _is_random(word: str) -> bool:
 
 # Texts that a person wrote.
 
-_STRONG = re.compile(
-    r"pass(?:word|wd|phrase|code|wort)|secret|credential|jaas|token|(?<![a-z])(?:pwd?|pass)(?![a-z])|api.?key",
-    re.IGNORECASE,
-)
+
+@cache
+def _strong_pattern() -> re.Pattern[str]:
+    return re.compile(
+        r"pass(?:word|wd|phrase|code|wort)|secret|credential|jaas|token|(?<![a-z])(?:pwd?|pass)(?![a-z])|api.?key",
+        re.IGNORECASE,
+    )
 
 
 def _speaks_of_secret(comment: str) -> bool:
-    return _STRONG.search(comment) is not None or looks_random(comment)
+    return _strong_pattern().search(comment) is not None or looks_random(comment)
 
 
 def is_telling(comment: str) -> bool:
@@ -351,11 +400,17 @@ def _speaks_of_login(word: str) -> bool:
     return bool(at and host and name.strip("/"))
 
 
-_IN_TEXT = re.compile(
-    r"(?<![A-Za-z0-9_])([A-Za-z_][\w.-]{0,63}+)"
-    r"([\"']?[ \t]{0,8}+(?:=|:|%3[dD])[ \t]{0,8}+[\"']?)(?!//)([^\s\"',;&]++)"
-)
-_LOGINS = re.compile(r"(://[^/\s:@]{0,64}+:)[^\s@]{1,256}+@")
+@cache
+def _in_text_pattern() -> re.Pattern[str]:
+    return re.compile(
+        r"(?<![A-Za-z0-9_])([A-Za-z_][\w.-]{0,63}+)"
+        r"([\"']?[ \t]{0,8}+(?:=|:|%3[dD])[ \t]{0,8}+[\"']?)(?!//)([^\s\"',;&]++)"
+    )
+
+
+@cache
+def _logins_pattern() -> re.Pattern[str]:
+    return re.compile(r"(://[^/\s:@]{0,64}+:)[^\s@]{1,256}+@")
 
 
 def without_secrets(text: str) -> str:
@@ -367,6 +422,6 @@ def without_secrets(text: str) -> str:
         secret = found[1].lower() == "sig" or has_secret_words(found[1])
         return found[1] + found[2] + MASK if secret else found[0]
 
-    masked = _LOGINS.sub(rf"\g<1>{MASK}@", _IN_TEXT.sub(given, text))
-    masked = _ISSUED.sub(MASK, _JWT.sub(MASK, masked))
+    masked = _logins_pattern().sub(rf"\g<1>{MASK}@", _in_text_pattern().sub(given, text))
+    masked = _issued_pattern().sub(MASK, _jwt_pattern().sub(MASK, masked))
     return MASK if masked == text or _has_login(masked.replace(f":{MASK}@", "@")) else masked

@@ -8,23 +8,40 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from .secrets import MASK, has_secret_words, holds_secret, secret_word, words_of
 
 _ENDS = (("${", "}"), ("{{", "}}"), ("{%", "%}"), ("<%", "%>"))
-_STAND_IN = re.compile(r"<[A-Z][A-Z0-9_ .-]*+>|\$[A-Za-z_]\w*+")
-_IN_SHELL = re.compile(r"\$\([A-Za-z_]\w{0,200}+\)")
-_QUOTED = re.compile(r"\"[^\"]++(?:\"|$)|'[^']++(?:'|$)")
-_OPERATOR = re.compile(r":?[-=?+]|:")
+
+
+@cache
+def _stand_in_pattern() -> re.Pattern[str]:
+    return re.compile(r"<[A-Z][A-Z0-9_ .-]*+>|\$[A-Za-z_]\w*+")
+
+
+@cache
+def _in_shell_pattern() -> re.Pattern[str]:
+    return re.compile(r"\$\([A-Za-z_]\w{0,200}+\)")
+
+
+@cache
+def _quoted_pattern() -> re.Pattern[str]:
+    return re.compile(r"\"[^\"]++(?:\"|$)|'[^']++(?:'|$)")
+
+
+@cache
+def _operator_pattern() -> re.Pattern[str]:
+    return re.compile(r":?[-=?+]|:")
 
 
 def is_template(text: str) -> bool:
     if "$" not in text and "{" not in text and "<" not in text:
         return False
     return (
-        _STAND_IN.fullmatch(text) is not None
+        _stand_in_pattern().fullmatch(text) is not None
         or any(True for _ in _places(text))
-        or ("$(" in text and _IN_SHELL.search(text) is not None)
+        or ("$(" in text and _in_shell_pattern().search(text) is not None)
     )
 
 
@@ -62,16 +79,16 @@ def shown_template(text: str, known: bool) -> str:
             at = last
     if known:
         return "".join((*shown, text[at:]))
-    references = [found[0] for found in _IN_SHELL.finditer(text)]
+    references = [found[0] for found in _in_shell_pattern().finditer(text)]
     return " ".join(filter(None, (*shown, *references))) or (
-        text if _STAND_IN.fullmatch(text) else "a template"
+        text if _stand_in_pattern().fullmatch(text) else "a template"
     )
 
 
 def _shown_place(place: str, start: str, known: bool) -> str:
     if start != "${":
-        return place if known and not has_secret_words(place) else _QUOTED.sub(MASK, place)
-    operator = _OPERATOR.search(place, 2)
+        return place if known and not has_secret_words(place) else _quoted_pattern().sub(MASK, place)
+    operator = _operator_pattern().search(place, 2)
     if operator is None or operator.end() == len(place) - 1:
         return place
     name, default = place[2 : operator.start()], place[operator.end() : -1]
@@ -81,9 +98,11 @@ def _shown_place(place: str, start: str, known: bool) -> str:
     return f"${{{name}{operator[0]}{MASK}}}"
 
 
-_NAMED = re.compile(r"\$\{([\w.-]{1,200}+)")
+@cache
+def _named_pattern() -> re.Pattern[str]:
+    return re.compile(r"\$\{([\w.-]{1,200}+)")
 
 
 def names_secret(text: str) -> bool:
     """A text, such as `default of ${DB_PASSWORD:-x}`, that says that a value was filled in from a secret."""
-    return any(has_secret_words(name) for name in _NAMED.findall(text))
+    return any(has_secret_words(name) for name in _named_pattern().findall(text))
