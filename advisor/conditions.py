@@ -26,7 +26,7 @@ never compared: everything but `set` is unknown.
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from .model import Secret, Unknown, Value
+from .model import Secret, Undisclosed, Unknown, Value
 
 Get = Callable[[str], tuple[Value | None, bool]]
 Test = Callable[[Get], bool | None]
@@ -266,7 +266,9 @@ def _value(name: str, get: Get) -> object:
     stated = name.startswith(_STATED)
     if value is None:
         return Unknown("not stated") if stated else None
-    if isinstance(value, Secret):
+    if isinstance(value, Undisclosed):
+        value = value.compared()
+    elif isinstance(value, Secret):
         return Unknown("secret")
     return _typed(value, name, stated) if isinstance(value, str) else value
 
@@ -340,6 +342,8 @@ def _matches(key: str, operand: object, path: Path) -> Test:
 
     def test(get: Get) -> bool | None:
         value, _ = get(key)
+        if isinstance(value, Undisclosed):
+            value = value.compared()
         if isinstance(value, Unknown | Secret) or (value is None and key.startswith(_STATED)):
             return None
         return value is not None and search(value) is not None

@@ -17,6 +17,7 @@ from .edits import CannotEdit, EditStep
 from .engine import Audit, Options, Root
 from .files import Unreadable
 from .fingerprint import fingerprint
+from .loading import FileRecord
 from .memory import Memories
 from .model import Change, Deployment, Document, Finding, Fix, Location, Secret, Setting, Unknown, members_of
 from .plugin_calls import PluginError
@@ -44,7 +45,8 @@ class Advice(NamedTuple):
 
 
 class Edited(NamedTuple):
-    """A file that changes: its bytes before and after, and the findings that it changes for."""
+    """A file that changes: its bytes before and after, the findings that it changes for, and on which lines
+    secrets were read from it, before and after."""
 
     file: str
     path: str
@@ -52,6 +54,8 @@ class Edited(NamedTuple):
     before: bytes
     after: bytes
     findings: tuple[Finding, ...]
+    secrets_before: frozenset[int] = frozenset()
+    secrets_after: frozenset[int] = frozenset()
 
 
 class Plan(NamedTuple):
@@ -362,7 +366,22 @@ class _Bench:
             if after != self.original[file]:
                 path = self.copy.original(root, name)
                 reasons = tuple(self.reasons.get(file, ()))
-                yield Edited(file, path, root.workspace.root, self.original[file], after, reasons)
+                yield Edited(
+                    file,
+                    path,
+                    root.workspace.root,
+                    self.original[file],
+                    after,
+                    reasons,
+                    *self._secrets(root, name),
+                )
+
+    def _secrets(self, root: Root, file: str) -> tuple[frozenset[int], frozenset[int]]:
+        """The lines of a file where secrets are read from, as it was and as it is now. A file may be read for
+        the documents of another one that names it."""
+        before = [record for record in root.files if any(file in _files_of(one) for one in record.documents)]
+        after = [self.copy.record(root, record.file) for record in before]
+        return _secret_lines(before, file), _secret_lines([one for one in after if one is not None], file)
 
     # Making one fix.
 
@@ -443,6 +462,26 @@ class _Bench:
             if (one.component, one.name) == (document.component, document.name):
                 return one
         raise CannotEdit("with it made, the file would be read differently", None, document.file)
+
+
+def _secret_lines(records: Iterable[FileRecord], file: str) -> frozenset[int]:
+    places = (
+        (setting.value, setting.origin.at)
+        for record in records
+        for document in record.documents
+        for setting in document.settings
+    )
+    lost = (
+        (item.value, item.at)
+        for record in records
+        for document in record.documents
+        for item in document.dropped
+    )
+    return frozenset(
+        at.line
+        for value, at in (*places, *lost)
+        if isinstance(value, Secret) and at is not None and at.file == file and at.line is not None
+    )
 
 
 def _worst(findings: Iterable[Found]) -> dict[tuple[str, str, str], int]:

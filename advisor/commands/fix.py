@@ -31,8 +31,8 @@ examples:
   kafka-advisor fix --write producer.properties
   kafka-advisor fix --select KA1 config/       only what loses records
 
-A diff never shows a secret: where one stands too near, its line reads <secret> and the diff does not
-apply; it says so, and --write makes the change.
+A diff never shows a secret, nor the value of a key that nobody knows: where one stands too near, its line
+reads <secret> and the diff does not apply; it says so, and --write makes the change.
 
 exit codes:
   0  nothing to fix, or all of it was written
@@ -79,7 +79,14 @@ def _print(found: Plan) -> bool:
     parts = []
     masked = []
     for edited in found.files:
-        diff = unified(names[edited.file], edited.before, edited.after, _header(edited, found))
+        diff = unified(
+            names[edited.file],
+            edited.before,
+            edited.after,
+            _header(edited, found),
+            edited.secrets_before,
+            edited.secrets_after,
+        )
         parts.append(printable_lines(diff.text))
         if diff.masked:
             masked.append(names[edited.file])
@@ -91,7 +98,7 @@ def _print(found: Plan) -> bool:
     sys.stdout.flush()
     sys.stdout.buffer.write(b"".join(parts))
     for name in masked:
-        say(f"{name}: the diff masks a secret and does not apply; `kafka-advisor fix --write` makes it")
+        say(f"{name}: the diff masks what may be secret and does not apply; `fix --write` makes the change")
     return not found.files
 
 

@@ -296,7 +296,7 @@ def _listener(mine: Sequence[_Bound], component: str) -> tuple[tuple[Fact, ...],
     topics: list[tuple[str, str]] = []
     for one in mine:
         name = tuple(map(uniform, one.prop.path[2:]))
-        value = value_of(one.prop.name, one.prop.text.strip())
+        value = value_of(one.prop.path[-1], one.prop.text.strip())
         origin = Origin("file", Location(one.prop.file, one.prop.line))
         if not isinstance(value, str) or not value:
             continue

@@ -206,7 +206,7 @@ def _plain(
     found: list[tuple[str, str]] = []
     for path, prop in held:
         name = tuple(map(uniform, path))
-        value = value_of(prop.name, prop.text.strip())
+        value = value_of(path[-1], prop.text.strip())
         if name == ("destination",) and isinstance(value, str):
             found += [("topic", topic.strip()) for topic in value.split(",") if topic.strip()]
         elif name == ("group",) and side == "consumer":
