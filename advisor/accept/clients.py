@@ -30,7 +30,7 @@ def addresses(config: Config, key: str = "bootstrap.servers") -> Iterator[Reason
                 "format", (key,), f"{key}: an address must read host:port, {config.shown(key)} does not"
             )
             return
-        port = values.parse_integer(match.group(2), values.INT)
+        port = values.integer(match.group(2), values.INT)
         if port is None or port > PORT_MAX:
             yield Reason("format", (key,), f"{key}: a port lies between 0 and {PORT_MAX}")
             return
@@ -47,7 +47,7 @@ def strict_addresses(config: Config) -> bool:
 
 def host_port(config: Config, address: str) -> tuple[str, int] | None:
     match = (_URL_PREFIX if strict_addresses(config) else _ANY_PREFIX).fullmatch(address)
-    port = None if match is None else values.parse_integer(match.group(2), values.INT)
+    port = None if match is None else values.integer(match.group(2), values.INT)
     return None if match is None or port is None else (match.group(1), port)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from ..context import Context, Hit, Judgement
 from ..model import Deployment, Edit, Setting
 from ..sim.batch_split import FAILS, HALVES, SPLITS, Sent, settle
+from ..syntax.numbers import INT, integer
 from .looking import Look, stated
 from .sizes import chain_of, limit_of
 
@@ -59,7 +60,7 @@ def _settled(context: Context, batch: int, limit: int, value: int, manner: str) 
 
 def _number(setting: Setting | None) -> int | None:
     text = setting.value.strip() if setting is not None and isinstance(setting.value, str) else ""
-    return int(text) if text.isdigit() else None
+    return integer(text, (0, INT[1]))
 
 
 def _broken(

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from ..conditions import number
 from ..context import Context
-from ..effective import effective
+from ..effective import bounds_of, effective
 from ..model import Deployment, Edit, Location, Setting, members_of
+from ..syntax.numbers import integer
 from .looking import Look
 
 if TYPE_CHECKING:
@@ -60,10 +62,8 @@ class Reading:
         return str(found.value).strip() if found is not None else ""
 
     def number(self, key: str, missing: int = LONG_MAX, component: str = "topic") -> int:
-        try:
-            return int(self.text(key, component))
-        except ValueError:
-            return missing
+        found = integer(self.text(key, component), bounds_of(component, key, self.version))
+        return missing if found is None else found
 
     def written(self, key: str, component: str = "topic") -> bool:
         """Somebody in sight wrote it, as a value and not as a template."""
@@ -177,10 +177,9 @@ class Reading:
 
     @property
     def ratio(self) -> float:
-        try:
-            return float(self.text("min.cleanable.dirty.ratio"))
-        except ValueError:
-            return 0.5
+        """From 0 to 1: Kafka refuses another."""
+        found = number(self.text("min.cleanable.dirty.ratio"))
+        return float(found) if found is not None and 0 <= found <= 1 else 0.5
 
     def schedule(self) -> Schedule:
         from ..sim.log import Schedule
