@@ -18,6 +18,8 @@ from .sizes import chain_of, limit_of
 
 # Records whose size nobody stated are taken to be small beside the limit.
 _VALUE_MAX, _SHARE = 1_000, 10
+# A batch is halved until it fits, or it is not: beyond so many times the limit there are only more halves.
+_LIMITS_PLAYED = 64
 
 
 def judge(deployment: Deployment, context: Context) -> Iterable[Judgement]:
@@ -43,7 +45,7 @@ def judge(deployment: Deployment, context: Context) -> Iterable[Judgement]:
     manner = FAILS if of_librdkafka else HALVES if number >= (4, 2) else SPLITS
     given = look.workload("record_bytes")
     value = int(given) if given is not None else max(1, min(_VALUE_MAX, limit // _SHARE))
-    sent = _settled(context, batch, limit, value, manner)
+    sent = _settled(context, min(batch, _LIMITS_PLAYED * limit), limit, value, manner)
     if all(one.outcome == "stored" for one in sent):
         yield Judgement("holds", bounds=f"records of {value:,} bytes, batches of up to {batch:,}")
         return

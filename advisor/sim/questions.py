@@ -298,8 +298,8 @@ def scaled_away(policy: Policy, budget: Counts) -> tuple[Policy, dict[str, int],
     """For whether writes are taken: a partition of many replicas as a small one with the same margin.
 
     Writes stop where more brokers are away than the replicas have to spare: those beyond the ones that a
-    write needs, or beyond the leader without acks=all. So nothing changes where as many of those that are needed
-    are left out of both, and as many of those away out of the faults and of what there is to spare.
+    write needs, or beyond the leader without acks=all. So nothing changes where as many of those that are
+    needed are left out of both, and as many of those away out of the faults and of what there is to spare.
     """
     if policy.replicas <= REPLICAS_AS_THEY_ARE or "rack_lost" in budget or "slow_follower" in budget:
         return policy, dict(budget), ""
