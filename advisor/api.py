@@ -71,6 +71,8 @@ if TYPE_CHECKING:
     from .reading import value_of as value_of
     from .report.run import trace_table as trace_table
     from .sim.partitioner import partition_for as partition_for
+    from .syntax.numbers import fact_count as fact_count
+    from .syntax.numbers import integer as integer
     from .syntax.properties import Entry as Entry
     from .syntax.properties import parse_properties as parse_properties
     from .syntax.units import meant as meant
@@ -93,6 +95,7 @@ _HOMES = {
     "reading": "is_secret_key is_template setting value_of",
     "report.run": "trace_table",
     "sim.partitioner": "partition_for",
+    "syntax.numbers": "fact_count integer",
     "syntax.properties": "Entry parse_properties",
     "syntax.units": "meant spring_bytes spring_millis",
     "syntax.yamltree": "Node parse_yaml",

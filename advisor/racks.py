@@ -10,6 +10,8 @@ from .syntax.numbers import fact_count
 
 # Enough partitions that every broker leads one and every shift of the followers is seen.
 _ROUNDS = 4
+# Every throw of Kafka's dice is tried where racks are not named: of more brokers nothing is asked.
+BROKERS_PLACED_MAX = 100
 # A fact of this form is a fix that is tried: so many racks, and every broker names its own.
 NAMED = "named "
 
@@ -38,6 +40,8 @@ def broker_racks(deployment: Deployment) -> Racks | None:
     cluster = [document for document in deployment.cluster if holds_partitions(document)]
     brokers = fact_count("cluster.brokers", facts.get("cluster.brokers")) or len(cluster)
     racks = fact_count("cluster.racks", stated.removeprefix(NAMED))
+    if brokers > BROKERS_PLACED_MAX:
+        return None
     if stated.startswith(NAMED) and racks is not None:
         return all_named(_settled((None,) * brokers, racks))
     names: list[str | None] = []

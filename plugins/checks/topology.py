@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from advisor.api import Edit, Hit, Location, holds_partitions
+from advisor.api import Edit, Hit, Location, fact_count, holds_partitions
 
 if TYPE_CHECKING:
     from advisor.api import Context, Deployment, Document
@@ -44,8 +44,8 @@ def keys_scattered(deployment: Deployment, context: Context) -> Iterable[Hit]:
         or scheme_of(producer) in (None, "java", "murmur2", "murmur2_random")
     ):
         return
-    partitions = next((fact.value for fact in topic.facts if fact.name == "topic.partitions"), "12")
-    count = int(partitions) if partitions.isdigit() and int(partitions) > 0 else 12
+    name = "topic.partitions"
+    count = fact_count(name, next((fact.value for fact in topic.facts if fact.name == name), None)) or 12
     for other in context.deployments_of(topic):
         peer = other.producer
         if peer is None or peer is producer or scheme_of(peer) not in ("java", "murmur2", "murmur2_random"):
