@@ -261,7 +261,7 @@ def test_other_commands_do_not_pay(advisor):
         (("--set", "admin.retries=1"), "simulate reads producer, topic, broker, consumer and fact"),
         (("--set", "fact.broker=3"), "no such fact"),
         (("--set", "fact.brokers=none"), "must be a whole number"),
-        (("--set", "fact.brokers=0"), "must be a number, 1 or more"),
+        (("--set", "fact.brokers=0"), "must be a whole number from 1 to"),
         (("--set", "fact.brokers=2", "--set", "fact.replication_factor=3"), "needs as many brokers"),
         (("--set", "fact.elr=maybe"), "must be on, off or unknown"),
         (("--set", "fact.elr=on", "--kafka-version", "3.9"), "it came with 4.0"),
