@@ -40,9 +40,7 @@ def broker_racks(deployment: Deployment) -> Racks | None:
     cluster = [document for document in deployment.cluster if holds_partitions(document)]
     brokers = fact_count("cluster.brokers", facts.get("cluster.brokers")) or len(cluster)
     racks = fact_count("cluster.racks", stated.removeprefix(NAMED))
-    if brokers > BROKERS_PLACED_MAX:
-        return None
-    if stated.startswith(NAMED) and racks is not None:
+    if stated.startswith(NAMED) and racks is not None and brokers <= BROKERS_PLACED_MAX:
         return all_named(_settled((None,) * brokers, racks))
     names: list[str | None] = []
     for document in cluster:
@@ -53,6 +51,8 @@ def broker_racks(deployment: Deployment) -> Racks | None:
     if None not in names:
         return all_named(tuple(filter(None, names))) if len(names) > 1 else None
     if not any(document.settings for document in cluster) or racks is None:
+        return None
+    if brokers > BROKERS_PLACED_MAX:
         return None
     known = (*names, *(None,) * (brokers - len(names)))
     return Racks(_settled(known, racks), known) if 1 < racks < len(known) else None
