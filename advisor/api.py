@@ -75,6 +75,8 @@ if TYPE_CHECKING:
     from .report.run import trace_table as trace_table
     from .secrets import is_secret_key as is_secret_key
     from .sim.partitioner import partition_for as partition_for
+    from .syntax.numbers import fact_count as fact_count
+    from .syntax.numbers import integer as integer
     from .syntax.properties import Entry as Entry
     from .syntax.properties import parse_properties as parse_properties
     from .syntax.units import meant as meant
@@ -102,6 +104,7 @@ _HOMES = {
     "report.run": "trace_table",
     "secrets": "is_secret_key",
     "sim.partitioner": "partition_for",
+    "syntax.numbers": "fact_count integer",
     "syntax.properties": "Entry parse_properties",
     "syntax.units": "meant spring_bytes spring_millis",
     "syntax.yamltree": "Node parse_yaml",

@@ -30,7 +30,7 @@ def addresses(config: Config, key: str = "bootstrap.servers") -> Iterator[Reason
                 "format", (key,), f"{key}: an address must read host:port, {config.shown(key)} does not"
             )
             return
-        port = values.parse_integer(found[1], values.INT)
+        port = values.integer(found[1], values.INT)
         if port is None or port > PORT_MAX:
             yield Reason("format", (key,), f"{key}: a port lies between 0 and {PORT_MAX}")
             return
@@ -47,7 +47,7 @@ def strict_addresses(config: Config) -> bool:
 
 def host_port(config: Config, address: str) -> tuple[str, int] | None:
     found = _split(address, strict_addresses(config))
-    port = None if found is None else values.parse_integer(found[1], values.INT)
+    port = None if found is None else values.integer(found[1], values.INT)
     return None if found is None or port is None else (found[0], port)
 
 

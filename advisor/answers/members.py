@@ -11,6 +11,7 @@ from typing import Any
 from ..context import Context, Hit, Judgement
 from ..model import Deployment, Edit
 from ..sim.group_phases import FetchSetup, GroupSetup, Phase
+from ..syntax.numbers import fact_count
 from .group_settings import CLASSES, Asked, asked, groups_of, seconds, stands_before
 
 ROUNDS = 5  # fetches that are played
@@ -182,8 +183,9 @@ def _partitions_of(deployments: Sequence[Deployment]) -> dict[str, int] | None:
         if topic is None:
             continue
         for fact in topic.facts:
-            if fact.name == "topic.partitions" and fact.value.isdigit() and int(fact.value) > 0:
-                found[topic.name] = int(fact.value)
+            count = fact_count(fact.name, fact.value) if fact.name == "topic.partitions" else None
+            if count is not None:
+                found[topic.name] = count
     return found
 
 

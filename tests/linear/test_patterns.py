@@ -45,8 +45,6 @@ def steep_texts(known: Known) -> list[str]:
 
 # Matched against the names of files, which no system lets grow long.
 NAMES_ONLY = ("(application|bootstrap)",)
-# Goes with the way secrets are told, which reads what was parsed.
-NOT_YET = ("://[^/",)
 
 
 def cases():
@@ -54,8 +52,7 @@ def cases():
         text = known.pattern.pattern
         beginning = text if isinstance(text, str) else text.decode()
         if not beginning.startswith(NAMES_ONLY):
-            marks = [pytest.mark.xfail(strict=False)] if beginning.startswith(NOT_YET) else []
-            yield pytest.param(known, id=known.where, marks=marks)
+            yield pytest.param(known, id=known.where)
 
 
 def test_every_pattern_is_seen():
