@@ -14,7 +14,19 @@ from random import Random
 from typing import Any
 
 from .corpus import corpus
-from .words import ASSIGNMENT, ODD, VALUES, catalog_keys, corpus_keys, corpus_values, password_keys
+from .words import (
+    ASSIGNMENT,
+    ODD,
+    VALUES,
+    WHOLE,
+    catalog_keys,
+    corpus_keys,
+    corpus_values,
+    lines_by_suffix,
+    password_keys,
+    suffix_of,
+    values_by_key,
+)
 
 Mutator = Callable[[Random, str, bytes], bytes]
 COMPONENTS = (
@@ -31,12 +43,24 @@ COMPONENTS = (
 
 
 def mutate(chance: Random, name: str, data: bytes) -> bytes:
-    for _ in range(5):
+    """One change. TOML is read strictly, and most changes would end at its reader: another is drawn."""
+    strict = name.endswith(".toml")
+    for _ in range(8):
         mutator: Mutator = chance.choices(MUTATORS, WEIGHTS)[0]
+        if strict and chance.random() < 0.6:
+            mutator = chance.choice(CAREFUL)
         changed = mutator(chance, name, data)
-        if changed != data:
+        if changed != data and not (strict and chance.random() < 0.9 and not _is_toml(changed)):
             return changed
     return data
+
+
+def _is_toml(data: bytes) -> bool:
+    try:
+        tomllib.loads(data.decode())
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def text_of(data: bytes) -> str:
@@ -228,6 +252,36 @@ def styled(like: str, key: str) -> str:
     return key
 
 
+def change_number(chance: Random, name: str, data: bytes) -> bytes:
+    """A number that stays one: the reader is content, and those who use it have the trouble."""
+    found = list(re.finditer(rb"\d+", data))
+    if not found:
+        return data
+    number = chance.choice(found)
+    old = int(number[0]) if len(number[0]) < 20 else 0
+    near = (old - 1, old + 1, old * 2, old * 10, old * 1000, old // 2, old // 1000)
+    new = chance.choice(WHOLE) if chance.random() < 0.5 else str(chance.choice(near))
+    return data[: number.start()] + new.encode() + data[number.end() :]
+
+
+def change_to_kin(chance: Random, name: str, data: bytes) -> bytes:
+    """What another seed says of the same key."""
+
+    def rewrite(found: re.Match[str]) -> list[str]:
+        return [found[0][: found.start(5)] + chance.choice(values_by_key().get(found[3], (found[5],)))]
+
+    return _rewritten(chance, data, rewrite)
+
+
+def add_kin(chance: Random, name: str, data: bytes) -> bytes:
+    """A line of another file of this kind."""
+    lines = lines_by_suffix().get(suffix_of(name))
+    if not lines:
+        return data
+    line = chance.choice(lines)
+    return _rewritten(chance, data, lambda found: [found[0], line])
+
+
 def swap_words(chance: Random, name: str, data: bytes) -> bytes:
     one, other = chance.sample(COMPONENTS, 2)
     return data.replace(one.encode(), other.encode(), chance.choice((1, -1)))
@@ -285,6 +339,8 @@ def _places(tree: Any) -> list[tuple[Any, Any]]:
 def _other(chance: Random, value: Any, values: list[Any]) -> Any:
     import datetime
 
+    if isinstance(value, str) and chance.random() < 0.4:
+        return chance.choice([one for one in values if isinstance(one, str)])
     plain = [None, True, 0, -1, 2**63, 10**30, 1.5, float("inf"), float("nan"), "", "x", "1d", [], {}]
     match chance.randrange(6):
         case 0 | 1:
@@ -310,11 +366,13 @@ def _dumped(name: str, tree: Any) -> bytes:
     return bytes_of(yaml.dump_all(tree, Dumper=dumper, sort_keys=False, allow_unicode=True))
 
 
+# What is likely to be taken as it is.
+CAREFUL = (change_number, change_number, change_to_kin, change_to_kin, change_structure, change_lines)
 MUTATORS, WEIGHTS = zip(
     *(
         (flip_bit, 3),
         (set_byte, 2),
-        (insert_odd, 8),
+        (insert_odd, 6),
         (delete_bytes, 3),
         (repeat_bytes, 3),
         (truncate, 1),
@@ -322,7 +380,10 @@ MUTATORS, WEIGHTS = zip(
         (encode_anew, 1),
         (change_lines, 8),
         (change_line_ends, 2),
-        (change_value, 30),
+        (change_value, 25),
+        (change_number, 25),
+        (change_to_kin, 20),
+        (add_kin, 15),
         (change_key, 12),
         (add_setting, 12),
         (swap_words, 3),

@@ -21,6 +21,8 @@ CONFESSIONS = re.compile(
 )
 # A line end and a tab are no harm to a terminal.
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+# Bytes that are no UTF-8 and no control character of Latin-1 either.
+LATIN_1 = re.compile("[\udca0-\udcff]")
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -113,9 +115,9 @@ def _confession(shown: str, mutant: Mutant) -> Failure | None:
 def _control_character(mutant: Mutant, out: str, err: str) -> Failure | None:
     for name, text in (("stdout", out), ("stderr", err)):
         for line in text.split("\n"):
-            # A diff of a file with such line ends has them too, or it would not apply.
+            # A diff has the line ends and the encoding of its file, or it would not apply.
             if mutant.words[0] == "fix" and name == "stdout":
-                line = line.removesuffix("\r")
+                line = LATIN_1.sub("?", line.removesuffix("\r"))
             found = SURROGATE.search(line) or CONTROL.search(line)
             if found is not None:
                 what = f"{mutant.command} on {name}"

@@ -7,9 +7,11 @@ from collections.abc import Callable
 from random import Random
 from typing import NamedTuple
 
+from advisor.link import FACT_NAMES
+
 from .changes import any_key, any_value, mutate, plant_secret
 from .corpus import CHECKPOINT, CONFIGURATION, PACK, PROJECT_FILE, SCENARIO, SCHEDULE, Seed, corpus, of_kind
-from .words import FACTS, VERSIONS, component_keys, file_names
+from .words import VERSIONS, WHOLE, component_keys, file_names
 
 FAMILIES = ("KA0", "KA1", "KA2", "KA3", "KA4", "KA5")
 
@@ -164,7 +166,15 @@ def pack(chance: Random) -> Mutant:
         files["pack.toml"] = mutate(chance, "pack.toml", files["pack.toml"])
     other = chance.choice(of_kind(CONFIGURATION))
     files |= {f"config/{name}": data for name, data in other.files}
-    words = ["audit", "--rules", "pack.toml", "--select", "ZZ,PLAT", *_report_options(chance), "config"]
+    prefix = "ZZ" if b"ZZ" in head else "PLAT"
+    words = [
+        "audit",
+        "--rules",
+        "pack.toml",
+        *_either(chance, "--select", prefix),
+        *_report_options(chance),
+        "config",
+    ]
     return Mutant(files, _words(words), f"{seed.name} on {other.name}")
 
 
@@ -220,6 +230,10 @@ def _report_options(chance: Random) -> list[str]:
     return words
 
 
+def _either(chance: Random, *words: str) -> list[str]:
+    return list(words) if chance.random() < 0.5 else []
+
+
 def _format(chance: Random) -> list[str]:
     return ["--format", "json"] if chance.random() < 0.5 else []
 
@@ -243,6 +257,7 @@ def _simulate_options(chance: Random) -> list[str]:
 
 
 def _set(chance: Random) -> list[str]:
-    key = chance.choice(component_keys()) if chance.random() < 0.6 else f"fact.{chance.choice(FACTS)}"
+    key = chance.choice(component_keys()) if chance.random() < 0.6 else f"fact.{chance.choice(FACT_NAMES)}"
     key = key if chance.random() < 0.95 else any_key(chance)
-    return ["--set", f"{key}={any_value(chance)}"]
+    value = chance.choice(WHOLE) if chance.random() < 0.6 else any_value(chance)
+    return ["--set", f"{key}={value}"]

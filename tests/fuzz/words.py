@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from advisor.catalog import COMPONENTS, NEWEST, is_password, keys, librdkafka_names
+from advisor.catalog import COMPONENTS, NEWEST, RELEASES, is_password, keys, librdkafka_names
 
-from .corpus import corpus
+from .corpus import PROJECT_FILE, corpus
 
 # `key = value`, `key: value`, `- KEY=value`, quoted keys: near enough to every syntax we read.
 ASSIGNMENT = re.compile(r"""^([ \t]*(?:- +)?)(["']?)([\w.$\[\]/-]{1,120})\2([ \t]*[:=][ \t]*)(.*)$""")
@@ -139,35 +139,11 @@ ODD = (
         "|",
     ),
 )
+# What a reader of numbers takes, so that it comes to those who use it.
+WHOLE = tuple(number for number in NUMBERS if re.fullmatch("-?[0-9]{1,19}", number))
 VALUES = (NUMBERS, NUMBERS, DURATIONS, TEMPLATES, WORDS, TYPED)
 
-FACTS = (
-    "brokers",
-    "replication_factor",
-    "partitions",
-    "members",
-    "racks",
-    "controllers",
-    "topics",
-    "nothing",
-)
-VERSIONS = (
-    "4.1",
-    "3.9",
-    "3.0",
-    "2.4",
-    "2.0",
-    "1.0",
-    "0.11",
-    "0.10",
-    "0.8",
-    "4.3.1",
-    "9.9",
-    "41",
-    "",
-    "x",
-    "²",
-)
+VERSIONS = (*RELEASES, "0.8", "0.9", "0.10", "0.11", "1.0", "4.3.1", "9.9", "41", "", "x", "²", "9" * 5000)
 
 
 @cache
@@ -200,6 +176,31 @@ def corpus_keys() -> tuple[str, ...]:
 @cache
 def corpus_values() -> tuple[str, ...]:
     return tuple(sorted({found[5] for found in _assignments() if len(found[5]) <= 200}))
+
+
+@cache
+def values_by_key() -> dict[str, tuple[str, ...]]:
+    """What the seeds say of a key: other values that are likely to be understood."""
+    held: dict[str, set[str]] = {}
+    for found in _assignments():
+        if len(found[5]) <= 200:
+            held.setdefault(found[3], set()).add(found[5])
+    return {key: tuple(sorted(values)) for key, values in held.items()}
+
+
+@cache
+def lines_by_suffix() -> dict[str, tuple[str, ...]]:
+    """Assignments as they are written in files of this kind."""
+    held: dict[str, set[str]] = {}
+    for seed in corpus():
+        for name, data in seed.files:
+            lines = data.decode("utf-8", "replace").split("\n")
+            held.setdefault(suffix_of(name), set()).update(line for line in lines if ASSIGNMENT.match(line))
+    return {suffix: tuple(sorted(lines)) for suffix, lines in held.items()}
+
+
+def suffix_of(name: str) -> str:
+    return PROJECT_FILE if name.endswith(PROJECT_FILE) else name.rpartition(".")[2]
 
 
 @cache
