@@ -39,8 +39,8 @@ PLANTED = {
     "leak": "secret shown | fix",
     "strange_exit": "exit code | 3 of fix",
     "raw_character": "raw character | fix on stdout | C1",
-    "no_json": "not JSON | audit",
-    "unsteady": "different the second time | audit",
+    "no_json": "not JSON",
+    "unsteady": "different the second time",
 }
 
 
