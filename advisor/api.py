@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from .hookspecs import PackSpec as PackSpec
     from .hookspecs import ReporterSpec as ReporterSpec
     from .hookspecs import hookimpl as hookimpl
+    from .key_placement import KeyPlacer as KeyPlacer
+    from .key_placement import placer_of as placer_of
     from .model import Change as Change
     from .model import Deployment as Deployment
     from .model import Document as Document
@@ -64,6 +66,8 @@ if TYPE_CHECKING:
     from .model import Source as Source
     from .model import Unknown as Unknown
     from .model import Value as Value
+    from .printing import json_text as json_text
+    from .printing import printable as printable
     from .racks import holds_partitions as holds_partitions
     from .reading import is_secret_key as is_secret_key
     from .reading import is_template as is_template
@@ -87,8 +91,10 @@ _HOMES = {
     "edits": "CannotEdit EditStep Splice inserted_after line_end line_start next_line related removed_lines "
     "spliced",
     "hookspecs": "CheckSpec ClientSpec FormatSpec ModelSpec PackSpec ReporterSpec hookimpl",
+    "key_placement": "KeyPlacer placer_of",
     "model": "Change Deployment Document Dropped Edit Fact Fix Loaded LoadError Location Origin Secret "
     "Setting Source Unknown Value",
+    "printing": "json_text printable",
     "racks": "holds_partitions",
     "reading": "is_secret_key is_template setting value_of",
     "report.run": "trace_table",

@@ -9,23 +9,25 @@ from . import kept
 from .cache import Cache
 from .catalog import Version, resolve_version
 from .computed import Computed, Judged, folded_together, folded_under, merged, summaries
+from .condition_names import check_names
 from .conditioned import hits_of, per_deployment
 from .conditions import compile_condition
 from .context import Context, Hit, Judgement
+from .failures import BUILT_IN, crashed, unreadable
 from .hookspecs import CheckSpec
 from .kept import Answers
-from .loading import FileRecord, place_of
+from .loading import FileRecord
 from .model import (
     Deployment,
     Document,
     Edit,
     Evidence,
     Finding,
-    Location,
     UsageError,
     members_of,
 )
 from .packs import Rule, applies_to
+from .plugin_calls import PluginError, gave_up
 from .profiles import Profile
 from .project import Project
 from .registry import Registry, function
@@ -36,8 +38,6 @@ if TYPE_CHECKING:
     from .guaranteed import Guaranteed
     from .remedies import Remedies, Subject
     from .verdicts import Verdicts
-
-BUILT_IN = {"KA000": "rule-crashed", "KA001": "unreadable-file"}
 
 
 class Choice(NamedTuple):
@@ -148,8 +148,10 @@ class Asker:
             {spec.name: spec for spec in registry.formats},
             lambda document: versions[id(document)],
             lambda document: tuple(by_document.get(id(document), ())),
-            Remembered(cache),
+            Remembered(cache, lambda: registry.digest),
             registry.assignors,
+            registry.partitioners,
+            function,
         )
         self.computed = Computed(registry.models, project.params)
         self._verdicts: Verdicts | None = None
@@ -179,13 +181,11 @@ class Asker:
 
         def asked() -> Any:
             found = tuple(self._ask_guarantees(rules))
-            whole = not any(finding.code == "KA000" for finding in found)
+            whole = not any(finding.code == "KA000" for finding in found) and not gave_up()
             late = self._verdicts is not None and self._verdicts.was_late
             return kept.as_json(found, self.answers) if whole and not late else kept.not_kept(found)
 
-        if not kept.may_be_kept(
-            self.deployments, (*self.computed.functions, *self.context.assignors.values())
-        ):
+        if not kept.may_be_kept(self.deployments):
             return tuple(self._ask_guarantees(rules))
         profiles = [self.profiles[deployment.id].name for deployment in self.deployments]
         about = (self.project.params, self.severity, profiles, self.choice, sorted(self.targets))
@@ -215,7 +215,7 @@ class Asker:
                 try:
                     answers = guaranteed.answers(deployment, searched, fill)
                 except Exception as error:  # As for any rule: told, and the run goes on.
-                    yield _crashed([rule for rule, _ in searched], deployment, error)
+                    yield from crashed([rule for rule, _ in searched], deployment, error)
                 else:
                     self.answers[deployment.id] = answers
             found = answers.findings if answers is not None else ()
@@ -229,6 +229,7 @@ class Asker:
             if name is not None and name not in GUARANTEES and not self.computed.answers(name):
                 known = ", ".join(sorted({*GUARANTEES, *self.computed.names}))
                 raise UsageError(f"{rule.at}: rule {rule.code} names guarantee {name!r}; there is {known}")
+            self.computed.check(rule)
         return [
             (rule, severity)
             for rule in self.rules
@@ -290,7 +291,7 @@ class Asker:
             except UsageError:
                 raise
             except Exception as error:
-                yield _crashed([rule], deployment, error)
+                yield from crashed([rule], deployment, error)
         more = summaries(judged)
         if more or answers is not None:
             before = answers or Answers(None, (), ())
@@ -381,7 +382,11 @@ class Asker:
             if isinstance(subject, Document) == question.per_deployment or question.skips(present):
                 continue
             self.context.params = question.params
-            for hit in question.ask(subject, self.context):
+            try:
+                hits = [*question.ask(subject, self.context)]
+            except PluginError:  # told by its own rule; a fix of another is not held against it
+                continue
+            for hit in hits:
                 found |= {
                     rule.code
                     for rule, severity in question.rules_of(hit)
@@ -400,7 +405,10 @@ class Asker:
         found = set()
         for rule, _ in rules:
             if self.computed.answers(rule.guarantee):
-                judgements = self._judgements(rule, deployment)
+                try:
+                    judgements = self._judgements(rule, deployment)
+                except PluginError:  # as above
+                    continue
                 broken = any(judgement.verdict == "broken" for judgement in judgements)
             else:
                 broken = is_broken(rule, deployment, decoded, self._searches())
@@ -418,13 +426,8 @@ class Asker:
 
     def _unreadable(self) -> Iterable[Finding]:
         severity = self._severity("KA001", "unreadable-file", "warning")
-        if severity is None or not self.choice.wants("KA001", "unreadable-file"):
-            return
-        for record in self.records:
-            if record.error is not None:
-                message = f"{record.format or 'file'} cannot be read: {record.error.message}"
-                at = Location(record.file, record.error.line)
-                yield _built_in("KA001", severity, message, at, record.file, ())
+        wanted = severity is not None and self.choice.wants("KA001", "unreadable-file")
+        return unreadable(self.records, severity if wanted else None)
 
     def _asked(self) -> Iterable[Finding]:
         for question in self._questions(self.choice):
@@ -441,7 +444,7 @@ class Asker:
                     raise
                 except Exception as error:  # A rule that raises must not take the others down.
                     rules = [rule for asked in question.rules.values() for rule, _ in asked]
-                    yield _crashed(rules, subject, error)
+                    yield from crashed(rules, subject, error)
 
     def _mended(
         self, question: _Question, rule: Rule, subject: Document | Deployment, hit: Hit, severity: str
@@ -475,6 +478,7 @@ class Asker:
             params = {**rule.params, **stated.get(rule.name, {}), **stated.get(rule.code, {})}
             if rule.check is None:
                 condition = compile_condition(rule.when or {})
+                check_names(rule, condition.reads, self.registry.clients)
                 question = _Question(
                     hits_of(condition), per_deployment(condition), params, set(rule.components), {}
                 )
@@ -483,7 +487,7 @@ class Asker:
                 spec = self._check(rule)
                 mark = (spec.function, rule.code if params else "")
                 if mark not in asked:
-                    found = function(spec.function)
+                    found = function(spec.function, "hits")
                     asked[mark] = _Question(
                         found, spec.reads == "deployment", params, set(rule.components), {}
                     )
@@ -512,7 +516,8 @@ class Asker:
             return False
         if rule.clients and document.client not in rule.clients:
             return False
-        if rule.kafka and not applies_to(rule.kafka, self.versions[id(document)].number):
+        # Not `versions`: the document may be one with a fix made.
+        if rule.kafka and not applies_to(rule.kafka, self.context.version_of(document).number):
             return False
         if rule.profiles:
             homes = self.context.deployments_of(document)
@@ -573,21 +578,3 @@ def fill(template: str, fields: Mapping[str, str]) -> str:
         else:
             parts.append(str(fields.get(name, "{" + name + "}")) + rest)
     return "".join(parts)
-
-
-def _crashed(rules: Sequence[Rule], subject: Document | Deployment, error: Exception) -> Finding:
-    if isinstance(subject, Document):
-        at, name = Location(subject.file, subject.line), subject.name
-    else:
-        first = members_of(subject)[0]
-        at, name = Location(first.file, first.line), subject.id
-    codes = ", ".join(rule.code for rule in rules)
-    # Not the error's words: they may quote a value, and a secret.
-    message = f"the code of {codes} failed on {name}: {type(error).__name__} {place_of(error)}"
-    return _built_in("KA000", "error", message, at, name, tuple(rule.code for rule in rules))
-
-
-def _built_in(
-    code: str, severity: str, message: str, at: Location, resource: str, keys: tuple[str, ...]
-) -> Finding:
-    return Finding(code, BUILT_IN[code], severity, message, at, resource, keys, (), Evidence("plumbing"))

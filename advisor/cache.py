@@ -1,7 +1,8 @@
 """A cache of small JSON files, outside the audited tree.
 
-It only ever saves work: a missing, torn or foreign entry reads as absent, a failed write switches the
-cache off, and nothing a run reports depends on it. JSON, never pickle: reading it runs no code.
+It only ever saves work: a missing entry is made anew, so is a damaged or foreign one, which its checksum
+betrays, a failed write switches the cache off, and nothing a run reports depends on it. JSON, never pickle:
+reading it runs no code.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import os
 from . import __version__
 
 # Raised by hand when the meaning of a stored value changes within one version of kafka-advisor.
-CACHE_VERSION = 1
+CACHE_VERSION = 2
 
 
 def digest(data: bytes) -> str:
@@ -42,16 +43,28 @@ class Cache:
             return None
         import json
 
+        path = self._path(kind, key)
         try:
-            with open(self._path(kind, key), "rb") as file:
-                entry = json.loads(file.read())
-        except (OSError, ValueError, RecursionError):
+            with open(path, "rb") as file:
+                data = file.read()
+        except OSError:
             return None
-        # The entry repeats what it is for, so a file that was renamed or cut is not taken for another.
-        if not isinstance(entry, dict) or entry.get("for") != [kind, key]:
-            return None
-        value: object = entry.get("value")
-        return value
+        # A disk and a copy may flip a bit, and most flips leave good JSON: the sum comes first.
+        said, _, text = data.partition(b"\n")
+        try:
+            if said.decode("ascii") == digest(text):
+                entry = json.loads(text)
+                # The entry repeats what it is for: a file that was renamed is not taken for another.
+                if entry["for"] == [kind, key]:
+                    value: object = entry["value"]
+                    return value
+        except (ValueError, KeyError, TypeError, RecursionError):
+            pass
+        try:
+            os.unlink(path)
+        except OSError:
+            pass
+        return None
 
     def put(self, kind: str, key: str, value: object) -> None:
         """Keep `value`, which must be JSON. Readers see the old entry or the new one, never a part."""
@@ -59,22 +72,13 @@ class Cache:
             return
         import json
 
-        text = json.dumps({"for": [kind, key], "value": value}, separators=(",", ":"))
+        from .writing import put_file
+
+        text = json.dumps({"for": [kind, key], "value": value}, separators=(",", ":")).encode("ascii")
         path = self._path(kind, key)
-        # Process ids repeat across containers that share a folder; random names do not.
-        part = f"{path}.{os.urandom(8).hex()}.part"
         try:
             os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-            try:
-                with open(part, "x", encoding="ascii") as file:
-                    file.write(text)
-                os.replace(part, path)
-            except BaseException:
-                try:
-                    os.unlink(part)
-                except OSError:
-                    pass
-                raise
+            put_file(path, digest(text).encode("ascii") + b"\n" + text, mode=0o600)
         except OSError as error:
             self.note = f"cache off: {path} cannot be written ({error.strerror or error})"
             self.folder = None

@@ -5,20 +5,60 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    words = list(sys.argv[1:] if arguments is None else arguments)
+    if arguments is not None:
+        return _main(list(arguments))
+    try:
+        _expect_ctrl_c()
+        code = _main(sys.argv[1:])
+        _expect_ctrl_c(done=True)
+        return code
+    except KeyboardInterrupt:
+        return 130
+
+
+def _main(words: list[str]) -> int:
     if words == ["--version"]:
         from . import __version__
 
-        print(f"kafka-advisor {__version__}")
-        return 0
+        try:
+            print(f"kafka-advisor {__version__}", flush=True)
+            if sys.stdout is not None:
+                return 0
+        except OSError:
+            pass
+        # Its reader has gone, or the disk is full: tried again where that is told.
     from .commands import run
 
     return run(words)
+
+
+def _expect_ctrl_c(done: bool = False) -> None:
+    """Ctrl-C may come at any moment: in the middle of an import, in a callback where Python can only print
+    the exception and go on, or while the interpreter winds up."""
+    import _signal  # type: ignore[import-not-found]  # `signal` itself costs as much as all of --version
+    import _thread
+
+    if _signal.getsignal(_signal.SIGINT) is not _signal.default_int_handler:
+        return  # a shell that runs us in the background has switched it off
+    if done:
+        _signal.signal(_signal.SIGINT, _signal.SIG_IGN)
+        return
+    usual = sys.unraisablehook
+
+    def again(lost: sys.UnraisableHookArgs) -> None:
+        if lost.exc_type is KeyboardInterrupt:
+            # By another thread, so that it comes when this callback is left: here it would be lost again.
+            _thread.start_new_thread(os.kill, (os.getpid(), _signal.SIGINT))
+        else:
+            usual(lost)
+
+    sys.unraisablehook = again
 
 
 if __name__ == "__main__":

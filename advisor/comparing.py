@@ -148,8 +148,9 @@ def _side(part: _Part, one: Audit) -> Side:
     document, deployment = part.document, part.deployment
     group = document if document.component == "consumer" else None
     version = part.root.versions.get(id(document)) or resolve_version(deployment.version)
-    own = {name: function(target) for name, target in one.registry.assignors.items()}
-    return Side(document, Look(deployment, one.registry.clients, group), version, own)
+    own = {name: function(target, "plan") for name, target in one.registry.assignors.items()}
+    placed = {name: function(target, "partition") for name, target in one.registry.partitioners.items()}
+    return Side(document, Look(deployment, one.registry.clients, group), version, own, placed.get)
 
 
 def _mark(finding: Finding, names: Mapping[str, str] = {}) -> tuple[str, str, tuple[str, ...]]:

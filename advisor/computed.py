@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from .context import Context, Judgement
 from .hookspecs import ModelSpec
-from .model import Deployment, Finding
+from .model import Deployment, Finding, UsageError
 from .packs import Rule
 from .registry import function
 
@@ -24,28 +24,47 @@ class Computed:
     """The models by the guarantee they answer; each is imported when a rule asks it."""
 
     def __init__(self, models: Iterable[ModelSpec], params: Mapping[str, Mapping[str, Any]]) -> None:
-        self._functions = {spec.name: spec.function for spec in models if spec.kind == "guarantee"}
+        answering = [spec for spec in models if spec.kind == "guarantee"]
+        self._functions = {spec.name: spec.function for spec in answering}
+        self._allowed = {spec.name: spec.params for spec in answering}
         self._params = params
 
     def answers(self, guarantee: str | None) -> bool:
         return guarantee in self._functions
 
     @property
-    def functions(self) -> list[str]:
-        return sorted(self._functions.values())
-
-    @property
     def names(self) -> list[str]:
         return sorted(self._functions)
 
+    def check(self, rule: Rule) -> None:
+        """A param that its guarantee does not know, or a word that it does not take, is told before anything
+        is asked."""
+        allowed = self._allowed.get(rule.guarantee or "")
+        if allowed is None:
+            return
+        params = self._params_of(rule)
+        for name in params:
+            if name not in allowed:
+                known = ", ".join(sorted(allowed)) or "none"
+                raise UsageError(
+                    f"{rule.at}: rule {rule.code}: {rule.guarantee} has no param {name!r}; there is {known}"
+                )
+        for name, words in allowed.items():
+            given = params.get(name, "")
+            if words and given not in words:
+                told = f"is {given!r}" if name in params else "is missing"
+                known = ", ".join(word for word in words if word)
+                raise UsageError(
+                    f"{rule.at}: rule {rule.code}: params.{name} {told}; {rule.guarantee} takes {known}"
+                )
+
+    def _params_of(self, rule: Rule) -> dict[str, Any]:
+        return {**rule.params, **self._params.get(rule.name, {}), **self._params.get(rule.code, {})}
+
     def judge(self, rule: Rule, deployment: Deployment, context: Context) -> tuple[Judgement, ...]:
         context.rule, context.environment, context.faults = rule.code, rule.environment, rule.faults
-        context.params = {
-            **rule.params,
-            **self._params.get(rule.name, {}),
-            **self._params.get(rule.code, {}),
-        }
-        return tuple(function(self._functions[rule.guarantee or ""])(deployment, context))
+        context.params = self._params_of(rule)
+        return tuple(function(self._functions[rule.guarantee or ""], "judgements")(deployment, context))
 
 
 def summaries(judged: Sequence[Judged]) -> list[dict[str, Any]]:

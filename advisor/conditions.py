@@ -102,7 +102,10 @@ def quantity(text: str, name: str = "") -> int | float | None:
         return _whole(amount * BYTES[unit])
     if unit in MS:
         last = name.replace("_", ".").rpartition(".")[2]
-        return _whole(amount * MS[unit] / _MEASURED_IN.get(last, 1))
+        try:
+            return _whole(amount * MS[unit] / _MEASURED_IN.get(last, 1))
+        except OverflowError:  # hundreds of digits
+            return None
     return None
 
 

@@ -60,6 +60,8 @@ class Context:
         deployments_of: Callable[[Document], tuple[Deployment, ...]],
         remember: Callable[[str, str, Callable[[], Any]], Any] = lambda name, mark, compute: compute(),
         assignors: Mapping[str, str] = {},
+        partitioners: Mapping[str, str] = {},
+        code: Callable[[str, str], Callable[..., Any]] | None = None,
     ) -> None:
         self.clients = clients
         self.formats = formats
@@ -68,6 +70,7 @@ class Context:
         # `remember(name, mark, compute)`: a JSON value kept on disk until the simulator changes.
         self.remember = remember
         self.assignors = assignors  # those of plugins: the class that settings name, and the code behind it
+        self._partitioners, self._code = partitioners, code
         self.rule: str = ""
         self.params: Mapping[str, Any] = {}
         self.environment: Mapping[str, int | str] = {}
@@ -79,6 +82,17 @@ class Context:
 
     def deployments_of(self, document: Document) -> tuple[Deployment, ...]:
         return self._deployments_of(self._original(document))
+
+    def partitioner(self, name: str) -> Callable[[bytes, int], int] | None:
+        """The plugin's code behind a partitioner.class; None if no plugin knows the class."""
+        target = self._partitioners.get(name)
+        return self._code(target, "partition") if target is not None and self._code is not None else None
+
+    def refusal(self, client: str) -> Callable[[str, Mapping[str, Any]], Any] | None:
+        """The validity check of a client family, if it has one."""
+        spec = self.clients.get(client)
+        target = spec.refused if spec is not None else None
+        return self._code(target, "refusal") if target is not None and self._code is not None else None
 
     def stand_in(self, changed: Document, original: Document) -> None:
         """What is asked about a document with a fix made is answered as for the one in the file."""

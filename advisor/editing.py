@@ -10,12 +10,14 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from .aliases import as_written, written_key
 from .catalog import librdkafka
 from .edits import CannotEdit, EditStep
 from .engine import Audit, Options, Root
 from .files import Unreadable
 from .fingerprint import fingerprint
 from .model import Change, Document, Finding, Fix, Location, Secret, Setting, Unknown, members_of
+from .plugin_calls import PluginError
 from .registry import function
 from .workcopy import WorkCopy
 
@@ -127,6 +129,7 @@ class _Bench:
         self.result = result
         self.copy = WorkCopy(options, result, folder)
         self.formats = {spec.name: spec for spec in result.registry.formats}
+        self.clients = result.registry.clients
         self.found: Sequence[Found] = self.copy.findings() if self.copy.is_wider else result.findings
         # A rule that was not asked for must not be broken by a fix either.
         self.selected = bool(options.select)
@@ -277,10 +280,13 @@ class _Bench:
             raise CannotEdit(f"files of the format {spec.name} are not edited")
         try:
             source, encoding, mark = self.copy.source(root, file, spec.fallback_encoding)
-            text = function(spec.edit)(source, now, step)
+            named = step._replace(key=written_key(now, step.key, self.clients))
+            text = function(spec.edit, "text")(source, as_written(now), named)
             data = mark + text.encode(encoding)
         except (Unreadable, UnicodeError) as error:
             raise CannotEdit(f"it cannot be written again as it was: {error}", None, file) from None
+        except PluginError as error:
+            raise CannotEdit(str(error), None, file) from None
         except CannotEdit as error:
             error.file = error.file or file
             raise

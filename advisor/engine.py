@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from .asking import Asker, Choice
@@ -13,6 +13,13 @@ from .files import PROJECT_FILE, Scope, Unreadable, Workspace, find_scope, leave
 from .link import Overrides, apply_overrides, link, with_own_ids
 from .loading import FileRecord, load_file, relative
 from .model import Deployment, Document, Finding, UsageError
+from .notices import (
+    check_clients,
+    limit_notices,
+    name_notices,
+    suppression_notices,
+    version_notices,
+)
 from .packs import Rule, load_packs
 from .profiles import Profile, profile_of
 from .project import EMPTY, Project, load_project
@@ -56,6 +63,7 @@ class Root(NamedTuple):
     findings: tuple[Finding, ...]
     answers: Mapping[str, Answers]
     ignored: int
+    notes: tuple[str, ...] = ()
 
 
 class Audit(NamedTuple):
@@ -96,10 +104,13 @@ def audit(options: Options, progress: Callable[[str], None] = lambda text: None)
     for workspace, project in zip(scope.workspaces, projects, strict=True):
         rules = load_packs(registry.packs, _pack_files(options, workspace, project), cache)
         choice.check(rules)
+        if project.clients:
+            check_clients(project, registry.clients)
         run = _Run(options, scope, registry, rules, choice, cache, progress)
         roots.append(_audit_root(run, workspace, project))
-    notes = (cache.note,) if cache.note else ()
-    return Audit(scope, tuple(roots), registry, _headline_version(options, roots), notes)
+    notes = [cache.note] if cache.note else []
+    notes += dict.fromkeys(note for root in roots for note in root.notes)
+    return Audit(scope, tuple(roots), registry, _headline_version(options, roots), tuple(notes))
 
 
 def _headline_version(options: Options, roots: Sequence[Root]) -> str:
@@ -114,9 +125,15 @@ def _project(workspace: Workspace, cache: Cache) -> Project:
         return EMPTY
     path = os.path.join(workspace.root, PROJECT_FILE)
     try:
-        return load_project(path, read_bytes(path), cache)
+        project = load_project(path, read_bytes(path), cache)
     except Unreadable as error:
         raise UsageError(f"{path}: {error}") from None
+    if project.kafka_version is not None:
+        try:
+            choose_version(project.kafka_version, ())
+        except UsageError as error:
+            raise UsageError(f"{path}:{project.lines.get('kafka_version', 1)}: {error}") from None
+    return project
 
 
 def _pack_files(options: Options, workspace: Workspace, project: Project) -> list[str]:
@@ -207,8 +224,9 @@ def _audit_root(run: _Run, workspace: Workspace, project: Project) -> Root:
     asking = Asking(run.options, run.registry, run.rules, run.choice, run.cache)
     asked = ask_linked(asking, project, linked)
     inside = relative(workspace.root, run.scope.base)
+    prefix = "" if inside == "." else f"{inside}/"
     return Root(
-        "" if inside == "." else f"{inside}/",
+        prefix,
         workspace,
         project,
         linked.records,
@@ -218,7 +236,20 @@ def _audit_root(run: _Run, workspace: Workspace, project: Project) -> Root:
         asked.findings,
         asked.answers,
         linked.ignored,
+        tuple(_notices(run, project, linked, asked, prefix)),
     )
+
+
+def _notices(run: _Run, project: Project, linked: Linked, asked: Asked, prefix: str) -> Iterator[str]:
+    stated = run.options.kafka_version or project.kafka_version
+    yield from version_notices(stated, linked.deployments)
+    yield from limit_notices(asked.answers)
+    if project.severity or project.params or project.suppress or asked.suppressions.inline:
+        yield from name_notices(project, linked.records, run.rules, prefix)
+        whole = run.options.link and run.choice == Choice((), ()) and all(r.target for r in linked.records)
+        yield from suppression_notices(
+            project, asked.suppressions, run.rules, whole, run.options.today, prefix
+        )
 
 
 class Asking(NamedTuple):
@@ -238,6 +269,7 @@ class Asked(NamedTuple):
     versions: Mapping[int, Version]
     findings: tuple[Finding, ...]
     answers: Mapping[str, Answers]
+    suppressions: Suppressions
 
 
 def ask_linked(asking: Asking, project: Project, linked: Linked, alone: bool = True) -> Asked:
@@ -249,6 +281,7 @@ def ask_linked(asking: Asking, project: Project, linked: Linked, alone: bool = T
         deployment.id: profile_of(deployment, options.profile or project.profile)
         for deployment in deployments
     }
+    suppressions = Suppressions(project, records, options.today)
     asker = Asker(
         registry,
         rules,
@@ -259,10 +292,10 @@ def ask_linked(asking: Asking, project: Project, linked: Linked, alone: bool = T
         deployments,
         versions,
         profiles,
-        Suppressions(project, records, options.today),
+        suppressions,
         cache,
     )
-    return Asked(profiles, versions, tuple(asker.findings()), asker.answers)
+    return Asked(profiles, versions, tuple(asker.findings()), asker.answers, suppressions)
 
 
 def _without_included(records: Sequence[FileRecord]) -> list[FileRecord]:

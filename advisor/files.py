@@ -50,7 +50,7 @@ def find_scope(paths: Sequence[str], link: bool = True) -> Scope:
     targets_by_root: dict[str, list[str]] = {}
     loose = []
     for path in named:
-        root = _marked_root(path)
+        root = marked_root(path)
         if root is not None:
             targets_by_root.setdefault(root, []).append(path)
         else:
@@ -118,14 +118,14 @@ def _absolute(path: str) -> str:
     folder, name = os.path.split(os.path.abspath(path))
     place = os.path.join(os.path.realpath(folder), name)
     if os.path.islink(place) and os.path.isdir(place):
-        root = _marked_root(os.path.dirname(place))
+        root = marked_root(os.path.dirname(place))
         if root is not None and not _leads_inside(place, root):
             raise Unreadable(_LEADS_OUT)
         return os.path.realpath(place)
     return place
 
 
-def _marked_root(path: str) -> str | None:
+def marked_root(path: str) -> str | None:
     """The nearest folder above with a project file, else with a .git; None if there is neither."""
     folder = path if os.path.isdir(path) else os.path.dirname(path)
     git = None

@@ -3,6 +3,10 @@
 Six hooks, without arguments, each called once. Each returns a list of the frozen specs below; the code
 behind a spec is a "module:function" string that is imported on first use, so a plugin that is not
 needed costs nothing.
+
+A function of a plugin gets 10 seconds a call (KAFKA_ADVISOR_PLUGIN_SECONDS; 0 = no limit) and answers for its
+arguments alone: answers are kept until a file of the plugin's package changes. Whatever it raises becomes one
+finding, KA000, that names it; what it prints goes to stderr.
 """
 
 from collections.abc import Mapping
@@ -61,9 +65,10 @@ class ReporterSpec(NamedTuple):
 
 
 class ClientSpec(NamedTuple):
-    """A client family or vendor: keys it adds (a trailing `*` is a prefix), names it spells
-    differently, defaults that differ from Kafka's, and `refused(component, config) -> Accepted |
-    Rejected` if it has a validity check of its own. `replaces` = it does not know Kafka's Java keys."""
+    """A client family or vendor: keys it adds (a trailing `*` is a prefix), names it spells differently
+    (`aliases`: its name -> Kafka's, under which rules see the setting), defaults that differ from Kafka's,
+    and `refused(component, config) -> Accepted | Rejected` if it has a validity check of its own, which is
+    asked after Kafka's. `replaces` = it does not know Kafka's Java keys, and its check is asked alone."""
 
     name: str
     keys: tuple[str, ...] = ()
@@ -73,18 +78,25 @@ class ClientSpec(NamedTuple):
     replaces: bool = False
 
 
+MODEL_KINDS = ("assignor", "guarantee", "partitioner")
+
+
 class ModelSpec(NamedTuple):
-    """A piece of the simulator: kind assignor | partitioner | guarantee | fault.
+    """A piece of the simulator: kind assignor | guarantee | partitioner.
 
     assignor: `name` is the class as partition.assignment.strategy names it, and `function(members, metadata,
     version)` gives a dict of member id to (topic, partition) pairs. A member has id, topics, owned,
     generation, instance_id and rack; metadata.partitions are the counts by topic. If the function has a true
     attribute `cooperative`, members keep what they read while they join.
-    guarantee: `function(deployment, context)` yields Judgements."""
+    guarantee: `function(deployment, context)` yields Judgements. If `params` is given, a rule may have no
+    others, and one that is listed with words must be one of them; "" among them: it may be left out.
+    partitioner: `name` is the class as partitioner.class names it, and `function(key, partitions)` gives the
+    partition of a key (bytes), 0 to partitions - 1."""
 
     kind: str
     name: str
     function: str
+    params: Mapping[str, tuple[str, ...]] | None = None
 
 
 class Hooks:

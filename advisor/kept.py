@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 from . import model
@@ -49,9 +49,8 @@ def not_kept(findings: tuple[Finding, ...]) -> NoReturn:
     raise NotKept(findings)
 
 
-def may_be_kept(deployments: Sequence[Deployment], models: Iterable[str]) -> bool:
-    """Few deployments, and no model of a plugin, whose sources nobody watches."""
-    return len(deployments) <= KEPT_MAX and all(model.startswith("advisor.") for model in models)
+def may_be_kept(deployments: Sequence[Deployment]) -> bool:
+    return len(deployments) <= KEPT_MAX
 
 
 def mark_of(deployments: Sequence[Deployment], rules: Sequence[Rule], about: object) -> str:

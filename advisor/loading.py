@@ -4,11 +4,16 @@ import os
 from collections.abc import Callable
 from typing import NamedTuple
 
+from .aliases import with_kafka_names
 from .files import BYTES_MAX, Unreadable, decode, read_bytes
 from .hookspecs import FormatSpec
 from .model import Document, Fact, LoadError, Origin, Source, UsageError
+from .plugin_calls import PluginError, place_of
 from .project import Project
 from .registry import Registry, function
+
+# A claim so low: some of it is Kafka's, most is not. It is read if the user names the file, and never hidden.
+DOUBTFUL = 5
 
 
 class FileRecord(NamedTuple):
@@ -24,6 +29,8 @@ class FileRecord(NamedTuple):
     target: bool
     named: bool
     text: str
+    # Formats of plugins that failed on it before another format read it, one line each.
+    failures: tuple[str, ...] = ()
 
 
 def load_file(
@@ -59,16 +66,25 @@ def load_bytes(
         return record._replace(reason=str(error), error=LoadError(str(error)))
     if not text.strip():
         return record._replace(reason="empty") if named else None
+    failures: list[str] = []
     try:
-        spec = _surest(name, text, offered or list(registry.formats))
+        spec, claim = _surest(name, text, offered or list(registry.formats), failures)
+        record = record._replace(failures=tuple(failures))
+        if spec is None and failures:
+            return record._replace(reason=failures[0])
+        if spec is not None and claim <= DOUBTFUL and not named:
+            reason = "most of its keys are no settings of Kafka's; name the file to have it audited"
+            return record._replace(format=spec.name, reason=reason)
         if spec is None:
             return (
                 record._replace(reason="no format recognises it as a Kafka configuration") if named else None
             )
         record = record._replace(format=spec.name)
-        loaded = function(spec.load)(Source(record.file, text, read))
+        loaded = function(spec.load, "loaded")(Source(record.file, text, read))
     except LoadError as error:
         return record._replace(reason=error.message, error=error)
+    except PluginError as error:
+        return record._replace(reason=str(error), error=LoadError(str(error)))
     except UsageError:
         raise
     except Exception as error:  # A plugin's mistake is told as such; the other files are still audited.
@@ -77,15 +93,8 @@ def load_bytes(
     documents = loaded.documents
     if project.clients:
         documents = tuple(_with_family(document, project) for document in documents)
+    documents = tuple(with_kafka_names(document, registry.clients) for document in documents)
     return record._replace(status=loaded.status, reason=loaded.reason, documents=documents, text=text)
-
-
-def place_of(error: Exception) -> str:
-    """Where it was raised, for the plugin's author. Not its words: they may quote the file, and a secret."""
-    from traceback import extract_tb
-
-    frame = extract_tb(error.__traceback__)[-1]
-    return f"at {os.path.basename(frame.filename)}:{frame.lineno}"
 
 
 def relative(path: str, base: str) -> str:
@@ -95,15 +104,23 @@ def relative(path: str, base: str) -> str:
     return os.path.relpath(path, base).replace(os.sep, "/")
 
 
-def _surest(name: str, text: str, offered: list[FormatSpec]) -> FormatSpec | None:
+def _surest(
+    name: str, text: str, offered: list[FormatSpec], failures: list[str]
+) -> tuple[FormatSpec | None, int]:
+    """One that fails to say is passed over, and told: the others can read the file all the same."""
     best, best_claim = None, 0
     for spec in offered:
         if spec.markers and not any(marker in text for marker in spec.markers):
             continue
-        claim = function(spec.claim)(name, text)
+        try:
+            claim = function(spec.claim, "claim")(name, text)
+        except PluginError as error:
+            if not error.again:
+                failures.append(str(error))
+            continue
         if claim > best_claim:
             best, best_claim = spec, claim
-    return best
+    return best, best_claim
 
 
 def _sibling_reader(path: str, root: str) -> Callable[[str], str | None]:

@@ -98,7 +98,7 @@ def _workload(file: str, given: Mapping[str, Any], lines: Any) -> Mapping[str, A
 def play_log(scenario: LogScenario, version: Version, sets: Sequence[str], cache: Cache) -> PlayedLog:
     """`sets` are values of the command line, which win over the file's."""
     from .packs import load_packs
-    from .registry import load_registry
+    from .registry import function, load_registry
     from .remembering import Remembered
 
     registry = load_registry()
@@ -123,8 +123,10 @@ def play_log(scenario: LogScenario, version: Version, sets: Sequence[str], cache
         {spec.name: spec for spec in registry.formats},
         lambda document: version,
         lambda document: (deployment,),
-        Remembered(cache),
+        Remembered(cache, lambda: registry.digest),
         registry.assignors,
+        registry.partitioners,
+        function,
     )
     found = Computed(registry.models, {}).judge(rule, deployment, context)
     nothing = Judgement("unknown", reason="nothing in these settings points to it")

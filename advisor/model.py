@@ -264,5 +264,4 @@ class Finding(NamedTuple):
     covers: tuple[str, ...] = ()
     also_at: tuple[Location, ...] = ()
     suppressed: tuple[str, str] | None = None
-    baseline: str = "new"
     advice: tuple[str, ...] = ()

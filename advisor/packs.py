@@ -299,6 +299,8 @@ def main(arguments: Sequence[str]) -> int:
     if not arguments or arguments[0] != "compile" or len(arguments) > 2:
         print("usage: python -m advisor.packs compile [FOLDER]")
         return 2
+    from .writing import write_file
+
     try:
         if len(arguments) == 2:
             folder = arguments[1]
@@ -306,12 +308,10 @@ def main(arguments: Sequence[str]) -> int:
             from .hookspecs import PackSpec
 
             folder = _folder(PackSpec("first-party", FIRST_PARTY, ""))
-        text = compile_folder(folder)
+        write_file(os.path.join(folder, COMPILED), compile_folder(folder))
     except UsageError as error:
         print(error)
         return 2
-    with open(os.path.join(folder, COMPILED), "w", encoding="utf-8", newline="\n") as file:
-        file.write(text)
     print(f"{os.path.join(folder, COMPILED)} written")
     return 0
 

@@ -60,11 +60,12 @@ def _inside(value: str) -> str:
     return value
 
 
-def _date(value: str) -> str:
+def _date(value: object) -> str:
+    # TOML has dates of its own, without quotes; one with a time of day is more than is asked for.
     try:
-        return date.fromisoformat(value).isoformat()
+        return date.fromisoformat(value if isinstance(value, str) else str(value)).isoformat()
     except ValueError:
-        raise ValueError(f"{value!r} is no date; write one like 2027-01-31") from None
+        raise ValueError(f"{str(value)!r} is no date; write one like 2027-01-31") from None
 
 
 def _param(value: object) -> object:
@@ -181,7 +182,9 @@ class Workload(_Table):
     """How the applications behave."""
 
     record_bytes: Bytes | None = Field(None, description="size of a record", examples=[1024])
-    records_per_second: float | None = Field(None, gt=0, description="records sent a second", examples=[100])
+    records_per_second: float | None = Field(
+        None, gt=0, le=1e9, description="records sent a second", examples=[100]
+    )
     distinct_keys: Count | None = Field(
         None, description="different keys that a compacted topic holds", examples=[1000000]
     )
@@ -328,6 +331,6 @@ def schema_text() -> str:
 if __name__ == "__main__":
     import os
 
-    target = os.path.join(os.path.dirname(__file__), "schemas", "project.schema.json")
-    with open(target, "w", encoding="utf-8", newline="\n") as file:
-        file.write(schema_text())
+    from .writing import write_file
+
+    write_file(os.path.join(os.path.dirname(__file__), "schemas", "project.schema.json"), schema_text())

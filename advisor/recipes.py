@@ -298,9 +298,9 @@ def audited(texts: Mapping[str, str], cache: bool = True) -> dict[str, Any]:
     """The report on these files."""
     from .engine import Options, audit
     from .report.build import build_report
+    from .writing import write_file
 
     with tempfile.TemporaryDirectory() as folder:
         for name, text in texts.items():
-            with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
-                file.write(text)
+            write_file(os.path.join(folder, name), text)
         return build_report(audit(Options(paths=(folder,), cache=cache)), False)

@@ -1,11 +1,12 @@
 """Finds plugins, calls the six hooks once and keeps what they gave, sorted.
 
-Built-ins are plugins like anybody's: a plain tuple of dotted names, loaded through the same hooks.
+Built-ins are plugins like anybody's: a plain tuple of dotted names, loaded through the same hooks. The code
+of other plugins is watched while it runs (`plugin_calls`), and what it gives is checked (`plugin_answers`).
 """
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -22,6 +23,7 @@ from .hookspecs import (
     ReporterSpec,
 )
 from .model import UsageError
+from .plugin_calls import PluginError, call, forget_failures, place_of
 
 BUILTIN = (
     "kafka_advisor_plugins.formats",
@@ -55,6 +57,22 @@ class Registry(NamedTuple):
         """Of plugins: the class that settings name, and the code behind it."""
         return {spec.name: spec.function for spec in self.models if spec.kind == "assignor"}
 
+    @property
+    def digest(self) -> str:
+        """Of all code of plugins that are not ours; "" without any."""
+        foreign = [plugin for plugin in self.plugins if plugin.source != "built-in"]
+        if not foreign:
+            return ""
+        from .plugin_sources import code_digest
+
+        files = [plugin.where for plugin in foreign if plugin.source == "file"]
+        return code_digest([*(p.where for p in foreign if p.source == "installed"), *sorted(_owners)], files)
+
+    @property
+    def partitioners(self) -> dict[str, str]:
+        """The same of partitioner.class."""
+        return {spec.name: spec.function for spec in self.models if spec.kind == "partitioner"}
+
 
 def load_registry(plugin_files: Sequence[str] = (), required: Sequence[str] = ()) -> Registry:
     """Load built-ins, installed plugins and the files of --plugin.
@@ -76,39 +94,62 @@ def load_registry(plugin_files: Sequence[str] = (), required: Sequence[str] = ()
         plugins.append(Plugin(name, "file", path))
     _require(required, plugins)
     _check_hooks(manager)
+    forget_failures()
     return Registry(
         plugins=tuple(plugins),
-        formats=_sorted("format", FormatSpec, _given(manager, "advisor_formats")),
-        packs=_sorted("pack", PackSpec, _given(manager, "advisor_packs")),
-        checks=_by_name(_sorted("check", CheckSpec, _given(manager, "advisor_checks"))),
-        reporters=_by_name(_sorted("reporter", ReporterSpec, _given(manager, "advisor_reporters"))),
-        clients=_by_name(_sorted("client", ClientSpec, _given(manager, "advisor_clients"))),
-        models=_sorted("model", ModelSpec, _given(manager, "advisor_models")),
+        formats=_given(manager, "advisor_formats", FormatSpec),
+        packs=_given(manager, "advisor_packs", PackSpec),
+        checks=_by_name(_given(manager, "advisor_checks", CheckSpec)),
+        reporters=_by_name(_given(manager, "advisor_reporters", ReporterSpec)),
+        clients=_by_name(_given(manager, "advisor_clients", ClientSpec)),
+        models=_given(manager, "advisor_models", ModelSpec),
     )
 
 
-_functions: dict[str, Callable[..., Any]] = {}
+_functions: dict[tuple[str, str], Callable[..., Any]] = {}
+# Of code that is not ours: the plugin that gave it.
+_owners: dict[str, str] = {}
 
 
-def function(target: str) -> Callable[..., Any]:
-    """The code behind a "module:function" string, imported on first use."""
-    found = _functions.get(target)
+def function(target: str, gives: str) -> Callable[..., Any]:
+    """The code behind a "module:function" string, imported on first use. `gives` is what the code of a plugin
+    is held to: claim | hits | judgements | loaded | partition | plan | refusal | text."""
+    found = _functions.get((target, gives))
     if found is None:
-        module, _, name = target.partition(":")
-        try:
-            found = getattr(import_module(module), name)
-        except (ImportError, AttributeError) as error:
-            raise UsageError(f"plugin code {target} cannot be loaded: {error}") from error
-        _functions[target] = found
+        owner = _owners.get(target)
+        found = _imported(target) if owner is None else _watched(owner, target, gives)
+        _functions[target, gives] = found
     return found
 
 
-def code_mark(code: Callable[..., Any]) -> str:
-    """Another one when the file changes in which this code is written."""
-    from hashlib import blake2b
+def _imported(target: str) -> Callable[..., Any]:
+    module, _, name = target.partition(":")
+    found: Callable[..., Any] = getattr(import_module(module), name)
+    return found
 
-    with open(code.__code__.co_filename, "rb") as file:
-        return blake2b(file.read(), digest_size=8).hexdigest()
+
+def _watched(owner: str, target: str, gives: str) -> Callable[..., Any]:
+    from functools import wraps
+
+    from .plugin_answers import checked
+
+    who = f"plugin {owner}: {target}"
+    try:
+        code = call(who, _imported, target)
+    except PluginError as error:
+        cause = error.__cause__
+        reason = _reason(cause) if isinstance(cause, ImportError | AttributeError) else str(error)
+        raise UsageError(f"plugin {owner}: its code {target} cannot be loaded: {reason}") from error
+    if not callable(code):
+        raise UsageError(f"plugin {owner}: {target} is no function")
+
+    @wraps(code, updated=())
+    def watched(*given: Any) -> Any:
+        return checked(who, gives, call(who, code, *given))
+
+    # What an assignor says of itself. A function's own attributes may be anything.
+    watched.cooperative = bool(getattr(code, "cooperative", False))  # type: ignore[attr-defined]
+    return watched
 
 
 def installed_plugins() -> list[tuple[str, str]]:
@@ -127,7 +168,10 @@ def installed_plugins() -> list[tuple[str, str]]:
         for name in names:
             if name.endswith((".dist-info", ".egg-info")):
                 for plugin, target in _entry_points(os.path.join(folder, name, "entry_points.txt")):
-                    found.setdefault(plugin, target)
+                    if found.setdefault(plugin, target) != target:
+                        raise UsageError(
+                            f"two installed plugins are named {plugin!r}: {found[plugin]} and {target}"
+                        )
     return sorted(found.items())
 
 
@@ -152,9 +196,9 @@ def _entry_points(path: str) -> Iterable[tuple[str, str]]:
 def _import_installed(name: str, target: str) -> object:
     module, _, attribute = target.partition(":")
     try:
-        loaded: object = import_module(module)
+        loaded: object = call(f"plugin {name}", import_module, module)
         return getattr(loaded, attribute) if attribute else loaded
-    except (Exception, SystemExit) as error:
+    except (PluginError, AttributeError) as error:
         raise UsageError(f"plugin {name} ({target}) failed to import: {_reason(error)}") from error
 
 
@@ -176,15 +220,24 @@ def _import_file(path: str) -> object:
     module = module_from_spec(spec)
     sys.modules[stem] = module
     try:
-        spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:
+        call(f"--plugin {path}", spec.loader.exec_module, module)
+    except PluginError as error:
         del sys.modules[stem]
         raise UsageError(f"--plugin {path} failed to import: {_reason(error)}") from error
     return module
 
 
 def _reason(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}"
+    """Why a plugin could not be loaded, in its own words: no configuration has been read yet."""
+    cause = error.__cause__ if isinstance(error, PluginError) else error
+    if cause is None:
+        return str(error)
+    try:
+        words = str(cause).partition("\n")[0]
+    except Exception:  # an exception of the plugin's own, which cannot even say what it is
+        words = ""
+    told = f"{type(cause).__name__}: {words}" if words else type(cause).__name__
+    return told if isinstance(cause, SyntaxError | ImportError) else f"{told} {place_of(cause)}".strip()
 
 
 def _require(required: Sequence[str], plugins: Sequence[Plugin]) -> None:
@@ -201,28 +254,18 @@ def _check_hooks(manager: pluggy.PluginManager) -> None:
     try:
         manager.check_pending()
     except pluggy.PluginValidationError as error:
-        raise UsageError(f"a plugin implements a hook that does not exist: {error}") from error
+        raise UsageError(f"a plugin implements a hook that does not exist: {_one_line(error)}") from error
 
 
 def _register(manager: pluggy.PluginManager, plugin: object, name: str) -> None:
     try:
         manager.register(plugin, name)
     except (ValueError, pluggy.PluginValidationError) as error:
-        raise UsageError(f"plugin {name} cannot be registered: {error}") from error
+        raise UsageError(f"plugin {name} cannot be registered: {_one_line(error)}") from error
 
 
-def _given(manager: pluggy.PluginManager, hook: str) -> Iterator[Any]:
-    """What each plugin gives for a hook; one that fails is named. pluggy calls all of a hook in one go and
-    does not say whose code raised, so each is called by itself."""
-    for implementation in getattr(manager.hook, hook).get_hookimpls():
-        try:
-            yield from implementation.function()
-        except UsageError:
-            raise
-        except Exception as error:
-            raise UsageError(
-                f"plugin {implementation.plugin_name}: {hook}() failed: {_reason(error)}"
-            ) from error
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())
 
 
 class _Named(Protocol):
@@ -233,17 +276,27 @@ class _Named(Protocol):
 Spec = TypeVar("Spec", bound=_Named)
 
 
+def _given(manager: pluggy.PluginManager, hook: str, kind: type[Spec]) -> tuple[Spec, ...]:
+    """What the plugins give for a hook, sorted; what fails, or is given twice, is named. pluggy calls all of
+    a hook in one go and does not say whose code raised, so each is called by itself."""
+    found: dict[tuple[str, str], tuple[Spec, str]] = {}
+    for implementation in getattr(manager.hook, hook).get_hookimpls():
+        plugin = implementation.plugin_name
+        if plugin in BUILTIN:
+            specs = implementation.function()
+        else:
+            from .plugin_specs import taken
+
+            specs = taken(plugin, hook, implementation.function, kind, _owners)
+        for spec in specs:
+            mark = getattr(spec, "kind", ""), spec.name
+            first = found.setdefault(mark, (spec, plugin))
+            if first[0] is not spec:
+                what = mark[0] or hook.removeprefix("advisor_").removesuffix("s")
+                both = f"{first[1]} and {plugin}" if first[1] != plugin else f"{plugin}, twice"
+                raise UsageError(f"two plugins give a {what} named {spec.name!r}: {both}")
+    return tuple(found[mark][0] for mark in sorted(found, key=lambda mark: (mark[1], mark[0])))
+
+
 def _by_name(specs: Iterable[Spec]) -> dict[str, Spec]:
     return {spec.name: spec for spec in specs}
-
-
-def _sorted(what: str, kind: type[Spec], given: Iterable[Spec]) -> tuple[Spec, ...]:
-    specs = list(given)
-    for spec in specs:
-        if not isinstance(spec, kind):
-            raise UsageError(f"a plugin gave {spec!r} where a {kind.__name__} is expected")
-    specs.sort(key=lambda spec: spec.name)
-    for position, spec in enumerate(specs[1:]):
-        if specs[position].name == spec.name:
-            raise UsageError(f"two plugins give a {what} named {spec.name!r}: {specs[position]} and {spec}")
-    return tuple(specs)

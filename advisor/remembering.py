@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from functools import cache
+from importlib import import_module
 from typing import Any
 
 from .cache import Cache, digest
@@ -13,14 +14,15 @@ from .cache import Cache, digest
 class Remembered:
     """Answers by name and mark (all that the answer depends on), in memory and in the cache."""
 
-    def __init__(self, cache: Cache) -> None:
-        self._cache = cache
+    def __init__(self, cache: Cache, plugins: Callable[[], str] = str) -> None:
+        """`plugins`: a digest of the code that is not ours."""
+        self._cache, self._plugins = cache, plugins
         self._memo: dict[str, Any] = {}
         self._stamp: str | None = None
 
     def __call__(self, name: str, mark: str, compute: Callable[[], Any]) -> Any:
         if self._stamp is None:
-            self._stamp = sources_stamp()
+            self._stamp = sources_stamp() + self._plugins()
         whole = f"{self._stamp}|{name}|{mark}"
         if whole not in self._memo:
             key = digest(whole.encode())
@@ -40,7 +42,11 @@ def sources_stamp() -> str:
     here = os.path.dirname(__file__)
     seen = []
     # A fix is tried against every rule, so what checks Kafka's own checks counts too.
-    for folder in (here, *(os.path.join(here, name) for name in ("sim", "answers", "accept", "catalog"))):
+    plugins = import_module("kafka_advisor_plugins")
+    folders = [here, *(os.path.join(here, name) for name in ("sim", "answers", "accept", "catalog"))]
+    for package in plugins.__path__:
+        folders += [os.path.join(package, name) for name in ("checks", "clients", "models")]
+    for folder in folders:
         with os.scandir(folder) as entries:
             for entry in entries:
                 if entry.name.endswith(".py"):

@@ -21,15 +21,21 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 
 class Suppressions:
     def __init__(self, project: Project, records: Sequence[FileRecord], today: str) -> None:
-        self._entries = [entry for entry in project.suppress if not _expired(entry, today)]
+        self._entries = [
+            (index, entry) for index, entry in enumerate(project.suppress) if not is_expired(entry, today)
+        ]
+        # By their numbers in the file.
+        self.used: set[int] = set()
         self._records = {record.file: record for record in records if _MARK in record.text}
+        self.inline = bool(self._records)
         self._inline: dict[str, dict[int, list[tuple[tuple[str, ...], str]]]] = {}
 
     def apply(self, finding: Finding) -> Finding:
         if not self._entries and not self._records:
             return finding
-        for entry in self._entries:
+        for index, entry in self._entries:
             if _covers(entry, finding):
+                self.used.add(index)
                 return finding._replace(suppressed=(entry.get("reason") or "", "kafka-advisor.toml"))
         for codes, reason in self._comments(finding.at.file).get(finding.at.line or 0, ()):
             if not codes or finding.code in codes or finding.name in codes:
@@ -41,9 +47,15 @@ class Suppressions:
         if record is None:
             return {}
         if file not in self._inline:
-            java = record.format == "properties" or file.lower().endswith(".properties")
-            self._inline[file] = inline_comments(record.text, trailing=not java)
+            self._inline[file] = inline_comments_of(record)
         return self._inline[file]
+
+
+def inline_comments_of(record: FileRecord) -> dict[int, list[tuple[tuple[str, ...], str]]]:
+    if _MARK not in record.text:
+        return {}
+    java = record.format == "properties" or record.file.lower().endswith(".properties")
+    return inline_comments(record.text, trailing=not java)
 
 
 def inline_comments(text: str, trailing: bool = True) -> dict[int, list[tuple[tuple[str, ...], str]]]:
@@ -74,7 +86,7 @@ def _parse(rest: str) -> tuple[tuple[str, ...], str]:
     return names, rest.strip().removeprefix("--").strip()
 
 
-def _expired(entry: Mapping[str, Any], today: str) -> bool:
+def is_expired(entry: Mapping[str, Any], today: str) -> bool:
     expires = entry.get("expires")
     return bool(expires and today and str(expires) < today)
 

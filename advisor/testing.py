@@ -15,6 +15,7 @@ from typing import Any
 
 from .engine import Options, audit
 from .report.build import build_report
+from .writing import write_file
 
 
 def audit_paths(paths: Sequence[str], **options: Any) -> dict[str, Any]:
@@ -52,8 +53,7 @@ def audit_texts(texts: Mapping[str, str], **options: Any) -> dict[str, Any]:
         for name, text in texts.items():
             path = os.path.join(folder, name)
             os.makedirs(os.path.dirname(path), exist_ok=True)
-            with open(path, "w", encoding="utf-8", newline="") as file:
-                file.write(text)
+            write_file(path, text)
         return audit_paths([folder], **options)
 
 

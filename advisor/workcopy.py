@@ -11,6 +11,7 @@ from .files import PROJECT_FILE, Unreadable, decode, read_bytes
 from .loading import FileRecord, load_file, relative
 from .model import Finding, Source
 from .registry import Registry
+from .writing import write_file
 
 
 class WorkCopy:
@@ -97,8 +98,7 @@ class WorkCopy:
         return read_bytes(self._path(root, file))
 
     def write(self, root: Root, file: str, data: bytes) -> None:
-        with open(self._path(root, file), "wb") as target:
-            target.write(data)
+        write_file(self._path(root, file), data)
 
     def record(self, root: Root, file: str) -> FileRecord | None:
         """The file as the audit would read it now."""

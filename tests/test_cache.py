@@ -117,3 +117,56 @@ def test_the_digest_is_the_same_everywhere_and_costs_no_openssl() -> None:
     code = "import sys; from advisor.cache import digest; digest(b''); print('_hashlib' in sys.modules)"
     run = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "False"
+
+
+def test_no_flipped_bit_is_believed(tmp_path: Path) -> None:
+    """Every bit of an entry in turn: the value comes back as it was, or not at all."""
+    cache = Cache(str(tmp_path))
+    value = {"findings": [["Finding", "KA101", 3]], "n": 12345, "s": "acks"}
+    cache.put("verdict", "key1", value)
+    path = entry_of(tmp_path)
+    whole = path.read_bytes()
+    for bit in range(len(whole) * 8):
+        damaged = bytearray(whole)
+        damaged[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(damaged)
+        assert cache.get("verdict", "key1") is None, f"bit {bit}"
+        assert not path.exists(), "a damaged entry is thrown away"
+    cache.put("verdict", "key1", value)
+    assert cache.get("verdict", "key1") == value
+
+
+def test_no_flipped_bit_changes_a_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hundreds of bits over all kinds of entries: verdicts, answers, the project file, a pack."""
+    from random import Random
+
+    from advisor.testing import audit_paths
+
+    from .cli.telling import PRODUCER
+
+    files = tmp_path / "files"
+    files.mkdir()
+    (files / "producer.properties").write_text(PRODUCER.replace("all", "1"))
+    (files / "topic-orders.properties").write_text("partitions=3\nreplication.factor=3\n")
+    (files / "kafka-advisor.toml").write_text('rules = ["house.toml"]\n[severity]\nKA101 = "warning"\n')
+    (files / "house.toml").write_text(
+        '[pack]\nname = "house"\nschema = 1\nprefix = "HOUSE"\n'
+        '[[rule]]\ncode = "HOUSE001"\nname = "loud"\nseverity = "warning"\nmessage = "{producer}: loud"\n'
+        'why = "It is."\nwhen.all = [{ key = "producer.acks", eq = "1" }]\n'
+    )
+    monkeypatch.setenv("KAFKA_ADVISOR_CACHE", str(tmp_path / "cache"))
+    chosen = {"select": ["KA101", "HOUSE001"], "cache": True}
+    first = audit_paths([str(files)], **chosen)
+    assert {finding["code"] for finding in first["findings"]} == {"KA101", "HOUSE001"}
+    entries = {path: path.read_bytes() for path in sorted((tmp_path / "cache").rglob("*.json"))}
+    assert {path.parent.name for path in entries} >= {"answer", "project", "pack"}
+    random = Random(5)
+    flipped = 0
+    while flipped < 300:
+        # One bit of every entry at once: each is read in one of the audits, if at all.
+        for path, whole in entries.items():
+            damaged = bytearray(whole)
+            damaged[random.randrange(len(whole))] ^= 1 << random.randrange(8)
+            path.write_bytes(damaged)
+            flipped += 1
+        assert audit_paths([str(files)], **chosen) == first

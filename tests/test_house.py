@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
@@ -57,6 +58,30 @@ def test_nothing_imports_plugins_by_folder_name():
     bad = [
         path for path in SOURCES if re.search(r"^\s*(from|import) (plugins|rules)\b", path.read_text(), re.M)
     ]
+    assert bad == []
+
+
+def test_plugins_and_rules_import_the_api_alone():
+    """An allow-list: whatever of ours is not advisor.api, or of the plugin's own package, is refused."""
+    from advisor import api
+
+    ours = ("advisor", "plugins", "rules", "kafka_advisor_plugins", "kafka_advisor_rules")
+    bad = []
+    for path in (path for path in SOURCES if path.parts[len(ROOT.parts)] in ("plugins", "rules")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                bad += [(path.name, name.name) for name in node.names if name.name.split(".")[0] in ours]
+            elif isinstance(node, ast.ImportFrom) and node.level == 0:
+                module = node.module or ""
+                wrong = module.split(".")[0] in ours and module != "advisor.api"
+                unknown = module == "advisor.api" and {name.name for name in node.names} - set(dir(api))
+                bad += [(path.name, module)] if wrong or unknown else []
+            elif isinstance(node, ast.ImportFrom):
+                folder = path.parents[node.level - 1]
+                outside = folder in (ROOT, *ROOT.parents)
+                bad += [(path.name, "." * node.level)] if outside else []
+            elif isinstance(node, ast.Name) and node.id in ("import_module", "__import__"):
+                bad.append((path.name, node.id))
     assert bad == []
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from ..catalog import Version, keys
 from ..context import Context, Hit, Judgement
 from ..effective import shown_default
+from ..key_placement import placer_of
 from ..model import Deployment, Document, Fix, Location
 from .growing import skipped_by_groups
 from .rolls import Side, change, place_of, rolled
@@ -95,41 +96,29 @@ _KEYED = (
 _FEWER = ("keep the count, or make a new topic and move writers and readers to it",)
 
 
-def _scheme(document: Document) -> str | None:
-    """How the client places a key; None where a class of its own, or a template, decides."""
-    settings = {setting.key: setting.value for setting in document.settings}
-    if document.client == "librdkafka":
-        given = settings.get("partitioner", "consistent_random")
-        return given if isinstance(given, str) and given != "random" else None
-    return None if "partitioner.class" in settings else "java"
-
-
 def _partitioner(old: Side, new: Side) -> Iterator[Judgement]:
-    before, after = _scheme(old.document), _scheme(new.document)
-    if before is None or after is None or before == after:
-        return
-    from ..sim.partitioner import SCHEMES, partition_for
-
-    if before not in SCHEMES or after not in SCHEMES:
+    before = placer_of(old.document, old.partitioner)
+    after = placer_of(new.document, new.partitioner)
+    if before is None or after is None or before.name == after.name:
         return
     stated = new.look.count("topic.partitions")
     count = stated or PARTITIONS_ASSUMED
     names = [f"key-{n}".encode() for n in range(KEYS)]
-    moved = sum(partition_for(k, count, before) != partition_for(k, count, after) for k in names)
+    moved = sum(before.place(key, count) != after.place(key, count) for key in names)
     if not moved:
         return
-    cause = f"keys are placed by {after} where they were placed by {before}"
+    cause = f"keys are placed by {after.name} where they were placed by {before.name}"
     numbers = (
         ("partitions", str(count) if stated else f"{count} (assumed)"),
         ("keys that move", f"{moved} of {KEYS} (key-0 to key-{KEYS - 1})"),
     )
     fields = {"cause": cause, "share": f"{round(100 * moved / KEYS)} %", "resource": new.document.name}
     fixes: tuple[Fix, ...] = ()
-    if new.document.client == "librdkafka" and before == "java":
+    if new.document.client == "librdkafka" and before.name == "java":
         fixes = (Fix((change(new, "partitioner", "murmur2_random"),), ("keys-co-located",), None, True),)
-    setting = next((s for s in new.document.settings if s.key == "partitioner"), None)
+    setting = next((s for s in new.document.settings if s.key == after.key), None)
     hit = Hit(
-        place_of(new, setting), ("partitioner",), fields, (), fixes, numbers, check="keys-change-partition",
+        place_of(new, setting), (after.key,), fields, (), fixes, numbers, check="keys-change-partition",
         advice=() if fixes else _KEYED,
     )  # fmt: skip
     yield Judgement("broken", hit)

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..context import Context
 from ..model import Deployment, Document, Edit, Location, Setting
-from ..registry import code_mark, function
+from ..plugin_sources import code_digest
+from ..registry import function
 from ..sim.consumer import AFTER, AUTO, BEFORE, FIRST_OPEN, WITH_OUTPUT, Reading, Store
 from ..sim.group_phases import GroupSetup
 from .looking import Look, stated
@@ -245,8 +246,8 @@ def _own(strategies: tuple[str, ...], known: Mapping[str, str]) -> OwnAssignors 
         return None
     from ..sim.group_plans import OwnAssignors
 
-    functions = tuple((name, function(known[name])) for name in mine)
-    return OwnAssignors(functions, " ".join(code_mark(one) for _, one in functions))
+    functions = tuple((name, function(known[name], "plan")) for name in mine)
+    return OwnAssignors(functions, " ".join(code_digest([known[name]]) for name in mine))
 
 
 class _Reader:

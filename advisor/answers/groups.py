@@ -160,6 +160,7 @@ def _heartbeats(group: Asked, context: Context) -> Iterable[Judgement]:
     clocked = GroupSetup(
         protocol=setup.protocol,
         strategies=setup.strategies,
+        own=setup.own,
         partitions=2,
         session_ms=setup.session_ms,
         heartbeat_ms=setup.heartbeat_ms,

@@ -114,7 +114,10 @@ def _assignors(group: Asked, context: Context) -> Iterable[Judgement]:
             continue
         if set(theirs.setup.strategies) & set(group.setup.strategies):
             continue
-        setup = GroupSetup(partitions=4, strategies=group.setup.strategies, initial_delay_ms=0)
+        mine_own, theirs_own = group.setup.own, theirs.setup.own
+        setup = GroupSetup(
+            partitions=4, strategies=group.setup.strategies, own=mine_own or theirs_own, initial_delay_ms=0
+        )
         strategies = theirs.setup.strategies
         trace = _refused(context, setup, strategies)
         key = "partition.assignment.strategy"

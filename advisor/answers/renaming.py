@@ -42,6 +42,7 @@ def judge(group: Asked, context: Context) -> Iterable[Judgement]:
     clocked = GroupSetup(
         protocol=setup.protocol,
         strategies=setup.strategies,
+        own=setup.own,
         partitions=4,
         session_ms=setup.session_ms,
         heartbeat_ms=setup.heartbeat_ms,

@@ -6,7 +6,7 @@ has them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -45,6 +45,8 @@ class Side(NamedTuple):
     look: Look
     version: Version  # of the client for clients, of the cluster for the others
     own: Mapping[str, Assignor] = {}  # assignors of plugins, by their class
+    # Of plugins: the code behind a partitioner.class.
+    partitioner: Callable[[str], Callable[[bytes, int], int] | None] = lambda name: None
 
 
 def place_of(side: Side, *settings: Setting | None) -> Location:

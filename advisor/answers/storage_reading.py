@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from ..catalog import lookup
 from ..context import Context
 from ..effective import effective
 from ..model import Deployment, Edit, Location, Setting, members_of
@@ -60,10 +61,15 @@ class Reading:
         return str(found.value).strip() if found is not None else ""
 
     def number(self, key: str, missing: int = LONG_MAX, component: str = "topic") -> int:
+        """What Kafka refuses is told by other rules: here it is the nearest number that Kafka would take."""
         try:
-            return int(self.text(key, component))
+            value = int(self.text(key, component))
         except ValueError:
             return missing
+        known = lookup(component, key, self.version)
+        least = -LONG_MAX if known is None or known.min is None else int(known.min)
+        most = LONG_MAX if known is None or known.max is None else int(known.max)
+        return max(least, min(most, value))
 
     def written(self, key: str, component: str = "topic") -> bool:
         """Somebody in sight wrote it, as a value and not as a template."""
@@ -178,9 +184,11 @@ class Reading:
     @property
     def ratio(self) -> float:
         try:
-            return float(self.text("min.cleanable.dirty.ratio"))
+            ratio = float(self.text("min.cleanable.dirty.ratio"))
         except ValueError:
             return 0.5
+        # NaN is no number to compare with; Kafka refuses it, and all that is not between 0 and 1.
+        return min(1.0, max(0.0, ratio)) if ratio == ratio else 0.5
 
     def schedule(self) -> Schedule:
         from ..sim.log import Schedule

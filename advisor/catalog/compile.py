@@ -150,11 +150,12 @@ def text_of(data: Any) -> str:
 
 
 def main() -> int:
+    from ..writing import write_file
+
     target = os.path.join(DATA, "compiled")
     os.makedirs(target, exist_ok=True)
     for name, data in compile_all().items():
-        with open(os.path.join(target, name + ".json"), "w", encoding="ascii", newline="\n") as file:
-            file.write(text_of(data))
+        write_file(os.path.join(target, name + ".json"), text_of(data))
     return 0
 
 

@@ -6,13 +6,18 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from io import TextIOWrapper
-from types import ModuleType
+from typing import TYPE_CHECKING, NoReturn
 
 from .. import __version__
 from ..model import UsageError
+from ..plugin_calls import PluginError
+from ..printing import printable
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
 
 COMMANDS = {
     "audit": "find the runs that lose, double or reorder records, and what Kafka refuses or ignores",
@@ -34,22 +39,35 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
         super().__init__(prog, max_help_position=28, width=110)
 
 
+class _Parser(argparse.ArgumentParser):
+    def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
+        # argparse's own passes over an output that cannot be written.
+        if message and file is sys.stdout:
+            file.write(message)
+        else:
+            super()._print_message(message, file)
+
+    def error(self, message: str) -> NoReturn:
+        # It repeats words of the command line as they are.
+        super().error(printable(message))
+
+
 def run(words: Sequence[str]) -> int:
-    name = words[0] if words else ""
-    if name not in COMMANDS:
-        return _top_level(words)
-    module = import_module(f"{__name__}.{name}")
-    parser = argparse.ArgumentParser(
-        prog=f"kafka-advisor {name}",
-        description=module.__doc__,
-        epilog=module.EPILOG,
-        formatter_class=_Formatter,
-    )
-    module.configure(parser)
-    args = parser.parse_args(words[1:])
+    return ended(lambda: _run(words))
+
+
+def ended(work: Callable[[], int]) -> int:
+    """The exit code of `work`: its own, or that of what went wrong, told in one line."""
     try:
-        return _run(module, args)
-    except UsageError as error:
+        if sys.stdout is None:
+            raise UsageError("the report cannot be written: standard output is closed")
+        if isinstance(sys.stdout, TextIOWrapper):
+            # A terminal that cannot show a letter gets its number.
+            sys.stdout.reconfigure(errors="backslashreplace")
+        code = work()
+        sys.stdout.flush()
+        return code
+    except (UsageError, PluginError) as error:
         for line in str(error).splitlines():
             say(line)
     except BrokenPipeError:
@@ -58,6 +76,7 @@ def run(words: Sequence[str]) -> int:
         return 1
     except KeyboardInterrupt:
         say("interrupted")
+        _drop_output()
         return 130
     except Exception as error:
         if isinstance(error, OSError) and error.filename is None:
@@ -70,15 +89,31 @@ def run(words: Sequence[str]) -> int:
     return 2
 
 
-def _run(module: ModuleType, args: argparse.Namespace) -> int:
-    if sys.stdout is None:
-        raise UsageError("the report cannot be written: standard output is closed")
-    if isinstance(sys.stdout, TextIOWrapper):
-        # A terminal that cannot show a letter gets its number.
-        sys.stdout.reconfigure(errors="backslashreplace")
+def _run(words: Sequence[str]) -> int:
+    name = words[0] if words else ""
+    if name not in COMMANDS:
+        return _top_level(words)
+    module = import_module(f"{__name__}.{name}")
+    parser = _Parser(
+        prog=f"kafka-advisor {name}",
+        description=module.__doc__,
+        epilog=module.EPILOG,
+        formatter_class=_Formatter,
+    )
+    module.configure(parser)
+    args = _parsed(parser, words[1:])
+    if isinstance(args, int):
+        return args
     code: int = module.run(args)
-    sys.stdout.flush()
     return code
+
+
+def _parsed(parser: argparse.ArgumentParser, words: Sequence[str]) -> argparse.Namespace | int:
+    """The words; or the exit code, where argparse has told the usage or the help already."""
+    try:
+        return parser.parse_args(words)
+    except SystemExit as done:
+        return done.code if isinstance(done.code, int) else 0
 
 
 def _mistake(error: Exception) -> str:
@@ -91,18 +126,28 @@ def _mistake(error: Exception) -> str:
 
 def _drop_output() -> None:
     """What is still to be written goes nowhere: the interpreter would try again at exit, and complain."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (AttributeError, OSError, ValueError):
+        return  # no file behind it: closed, or a test's own
+
+
+def show(text: str) -> None:
+    """Lines to stdout: what a rule pack or a plugin says is shown, and drives no terminal."""
+    sys.stdout.write("".join(f"{printable(line)}\n" for line in text.split("\n")))
 
 
 def say(text: str) -> None:
     """One line to stderr, control characters escaped: names and values in it are whatever a file holds."""
-    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
     if sys.stderr is not None:
-        print(f"kafka-advisor: {shown}", file=sys.stderr)
+        try:
+            print(f"kafka-advisor: {printable(text)}", file=sys.stderr)
+        except OSError:
+            return  # full, or nobody reads it: the exit code must do
 
 
 def _top_level(words: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="kafka-advisor",
         description="Audits Kafka producer, broker, topic and consumer settings.",
         epilog="commands:\n"
@@ -115,5 +160,5 @@ def _top_level(words: Sequence[str]) -> int:
     if not words:
         parser.print_help(sys.stderr)
         return 2
-    parser.parse_args(words)
-    return 2
+    done = _parsed(parser, words)
+    return done if isinstance(done, int) else 2

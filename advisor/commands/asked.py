@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from ..engine import Audit, Options
 
 
-def add_scope(parser: argparse.ArgumentParser) -> None:
+def add_scope(parser: argparse.ArgumentParser, least: str = "+") -> None:
     add = parser.add_argument
-    add("paths", metavar="PATH", nargs="+", help="a file or a folder")
+    add("paths", metavar="PATH", nargs=least, help="a file or a folder")
     add(
         "--kafka-version",
         metavar="V",

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import gc
-import os
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -42,7 +41,7 @@ _THRESHOLD = {"never": 9, "error": 3, "warning": 2, "note": 1}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    add_scope(parser)
+    add_scope(parser, "*")
     add_output(parser)
     parser.add_argument(
         "--what-if",
@@ -55,7 +54,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--hook",
         action="store_true",
-        help="as pre-commit runs it: no Kafka configuration among PATHs is fine",
+        help="as pre-commit runs it: no Kafka configuration among PATHs is fine; where a file was deleted or "
+        "kafka-advisor.toml is among them, the whole root is audited",
     )
 
 
@@ -82,7 +82,14 @@ def add_output(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from ..engine import audit
     from ..report.build import build_report
+    from ..writing import write_file
 
+    if args.hook:
+        args.paths = _hooked(args)
+        if not args.paths:
+            return 0
+    elif not args.paths:
+        raise UsageError("name a file or a folder: kafka-advisor audit .")
     # Short-lived, and full of small values that all stay alive: collecting garbage finds none.
     gc.disable()
     questions = _what_ifs(args.what_if)
@@ -93,11 +100,19 @@ def run(args: argparse.Namespace) -> int:
         _answer(questions, result, report, not args.no_cache)
     sys.stdout.write(render(args.format, result, report, args.runs))
     for name, path in outputs:
-        write(path, render(name, result, report, args.runs))
+        write_file(path, render(name, result, report, args.runs))
     problems = problems_of(result, args.hook)
     for line in (*result.notes, *result.scope.locked, *problems):
         say(line)
     return 2 if problems else exit_code(result, args.fail_on)
+
+
+def _hooked(args: argparse.Namespace) -> list[str]:
+    from ..registry import load_registry
+    from .staged import paths_of_hook
+
+    formats = load_registry(args.plugin).formats
+    return list(paths_of_hook(args.paths, (suffix for spec in formats for suffix in spec.suffixes)))
 
 
 def _what_ifs(words: Sequence[str]) -> list[Any]:
@@ -138,23 +153,13 @@ def _reporter(name: str, result: Audit) -> str:
 
 
 def render(name: str, result: Audit, report: dict[str, Any], runs: bool) -> str:
+    from ..plugin_calls import PluginError
     from ..registry import function
 
-    return str(function(_reporter(name, result))(report, {"runs": runs}))
-
-
-def write(path: str, text: str) -> None:
-    temporary = f"{path}.{os.getpid()}.tmp"
     try:
-        try:
-            with open(temporary, "w", encoding="utf-8", newline="\n") as file:
-                file.write(text)
-            os.replace(temporary, path)
-        finally:
-            if os.path.lexists(temporary):
-                os.unlink(temporary)
-    except OSError as error:
-        raise UsageError(f"{path}: {(error.strerror or str(error)).lower()}") from None
+        return str(function(_reporter(name, result), "text")(report, {"runs": runs}))
+    except PluginError as error:
+        raise UsageError(f"the {name} report cannot be made: {error}") from error
 
 
 def exit_code(result: Audit, asked: str | None) -> int:

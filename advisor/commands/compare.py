@@ -14,7 +14,7 @@ import sys
 from ..model import UsageError
 from . import say
 from .asked import add_scope, options_of, problems_of, progress
-from .audit import add_output, exit_code, output_of, render, write
+from .audit import add_output, exit_code, output_of, render
 
 EPILOG = """\
 examples:
@@ -41,6 +41,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from ..comparing import compare
     from ..report.compared import build_compared
+    from ..writing import write_file
 
     paths = args.paths
     if len(paths) > 2 or (len(paths) == 1 and not (args.from_version and args.to_version)):
@@ -57,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
     report = build_compared(result, args.show_effective)
     sys.stdout.write(render(args.format, audit, report, args.runs))
     for name, path in outputs:
-        write(path, render(name, audit, report, args.runs))
+        write_file(path, render(name, audit, report, args.runs))
     problems = [*problems_of(result.old, False), *problems_of(audit, False)]
     for line in dict.fromkeys((*audit.notes, *audit.scope.locked, *problems)):
         say(line)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from ..model import UsageError
 from ..packs import Rule
+from . import show
 
 EPILOG = """\
 examples:
@@ -37,9 +38,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from ..asking import BUILT_IN
     from ..cache import open_cache
     from ..explaining import explain_setting
+    from ..failures import BUILT_IN
     from ..packs import load_packs
     from ..recipes import RECIPES, told
     from ..registry import load_registry
@@ -49,26 +50,26 @@ def run(args: argparse.Namespace) -> int:
     rules = load_packs(registry.packs, args.rules, open_cache(True))
     for code, name in BUILT_IN.items():
         if args.word.lower() in (code.lower(), name):
-            print(f"{code} {name} (engine)\n\n{_BUILT_IN[code]}")
+            show(f"{code} {name} (engine)\n\n{_BUILT_IN[code]}")
             return 0
     for rule in rules:
         if args.word.lower() in (rule.code.lower(), rule.name):
-            print("\n".join(_rule(rule)))
+            show("\n".join(_rule(rule)))
             return 0
     asking = [rule for rule in rules if rule.guarantee == args.word.lower()]
     if asking:
-        print("\n".join(_guarantee(args.word.lower(), asking)))
+        show("\n".join(_guarantee(args.word.lower(), asking)))
         return 0
     version, why = choose_version(args.kafka_version, ())
     if args.word.lower() in RECIPES:
-        print("\n".join(told(args.word.lower(), version.asked)))
+        show("\n".join(told(args.word.lower(), version.asked)))
         return 0
     lines = explain_setting(args.word, version, rules)
     if not lines:
         raise UsageError(_nothing(args.word, rules))
     if why != "stated":
         lines.append(f"(Kafka {version.asked}: {why}; --kafka-version asks for another)")
-    print("\n".join(lines))
+    show("\n".join(lines))
     return 0
 
 

@@ -17,6 +17,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from ..model import Change, Finding
+from ..printing import printable, printable_lines
 from . import say
 from .asked import add_scope, options_of, problems_of, progress
 
@@ -77,9 +78,14 @@ def _print(found: Plan) -> bool:
     masked = []
     for edited in found.files:
         diff = unified(names[edited.file], edited.before, edited.after, _header(edited, found))
-        parts.append(diff.text)
+        parts.append(printable_lines(diff.text))
         if diff.masked:
             masked.append(names[edited.file])
+        elif parts[-1] != diff.text:
+            say(
+                f"{names[edited.file]}: the diff shows control characters as escapes and does not apply; "
+                "`kafka-advisor fix --write` makes it"
+            )
     sys.stdout.flush()
     sys.stdout.buffer.write(b"".join(parts))
     for name in masked:
@@ -122,11 +128,7 @@ def _header(edited: Edited, found: Plan) -> str:
         if finding.at.file == edited.file
     ]
     # A value in a message may hold anything: none of it may end the comment.
-    return "".join(f"# {_plain(line)}\n" for line in lines).encode().decode("latin-1")
-
-
-def _plain(text: str) -> str:
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    return "".join(f"# {printable(line)}\n" for line in lines).encode().decode("latin-1")
 
 
 def _change(change: Change) -> str:
@@ -152,41 +154,20 @@ def _write(found: Plan) -> bool:
 
 
 def _replace(edited: Edited) -> str | None:
-    """The new bytes in the file's place, all at once, with its mode and owner; None, or why not."""
+    """The new bytes in the file's place; None, or why not."""
+    from ..writing import put_file, reason
+
     path = os.path.realpath(edited.path)
     if not path.startswith(os.path.realpath(edited.root).rstrip(os.sep) + os.sep):
         return "it is outside the root"
-    temporary = f"{path}.{os.getpid()}.tmp"
     try:
         with open(path, "rb") as file:
             if file.read() != edited.before:
                 return "it was changed in the meantime"
-        status = os.stat(path)
-        if not os.access(path, os.W_OK):
-            return "it is read-only"
-        try:
-            handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with open(handle, "wb") as file:
-                file.write(edited.after)
-                os.fsync(file.fileno())
-            _keep_owner(temporary, status)
-            os.chmod(temporary, status.st_mode & 0o7777)
-            os.replace(temporary, path)
-        finally:
-            if os.path.lexists(temporary):
-                os.unlink(temporary)
+        put_file(path, edited.after, sync=True)
     except OSError as error:
-        return (error.strerror or str(error)).lower()
+        return reason(error)
     return None
-
-
-def _keep_owner(path: str, status: os.stat_result) -> None:
-    if not hasattr(os, "chown"):
-        return
-    try:
-        os.chown(path, status.st_uid, status.st_gid)
-    except OSError:
-        return  # only root may give a file away; the mode is kept all the same
 
 
 # The rest.

@@ -6,6 +6,7 @@ import argparse
 import os
 
 from ..model import UsageError
+from . import show
 
 EPILOG = """\
 examples:
@@ -62,14 +63,12 @@ def _write_recipe(args: argparse.Namespace) -> int:
         raise UsageError(f"{os.path.join(args.folder, there[0])} is there already; --force replaces it")
     for name, text in texts.items():
         _write(os.path.join(args.folder, name), text, args.force)
-    print(f"`kafka-advisor explain {args.recipe}` tells why each line is there")
+    show(f"`kafka-advisor explain {args.recipe}` tells why each line is there")
     return 0
 
 
 def _write(path: str, text: str, force: bool) -> None:
-    try:
-        with open(path, "w" if force else "x", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        raise UsageError(f"{path}: {(error.strerror or str(error)).lower()}") from None
-    print(f"wrote {path}")
+    from ..writing import write_file
+
+    write_file(path, text, only_new=not force)
+    show(f"wrote {path}")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import sys
+
+from . import show
 
 EPILOG = """\
 examples:
@@ -26,7 +27,7 @@ def run(args: argparse.Namespace) -> int:
 
     registry = load_registry(args.plugin)
     rows = [(plugin.name, plugin.source, plugin.where) for plugin in registry.plugins]
-    sys.stdout.write(tabulate(rows, headers=("plugin", "source", "from"), tablefmt="simple") + "\n\n")
+    show(tabulate(rows, headers=("plugin", "source", "from"), tablefmt="simple") + "\n")
     gives = [
         ("formats", [spec.name for spec in registry.formats]),
         ("packs", [spec.name for spec in registry.packs]),
@@ -36,5 +37,5 @@ def run(args: argparse.Namespace) -> int:
         ("models", [f"{spec.kind} {spec.name}" for spec in registry.models]),
     ]
     for what, names in gives:
-        print(f"{what}: {', '.join(names) or 'none'}")
+        show(f"{what}: {', '.join(names) or 'none'}")
     return 0

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import sys
+
+from . import show
 
 EPILOG = """\
 examples:
@@ -25,8 +26,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from ..asking import BUILT_IN
     from ..cache import open_cache
+    from ..failures import BUILT_IN
     from ..packs import load_packs
     from ..registry import load_registry
 
@@ -41,11 +42,11 @@ def run(args: argparse.Namespace) -> int:
     ]
     header = ("code", "name", "severity", "evidence", "pack")
     if args.format == "json":
-        import json
+        from ..printing import json_text
 
-        print(json.dumps([dict(zip(header, row, strict=True)) for row in rows], indent=2))
+        show(json_text([dict(zip(header, row, strict=True)) for row in rows]))
         return 0
     from tabulate import tabulate
 
-    sys.stdout.write(tabulate(rows, headers=header, tablefmt="simple") + "\n")
+    show(tabulate(rows, headers=header, tablefmt="simple"))
     return 0

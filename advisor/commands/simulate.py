@@ -9,13 +9,13 @@ Settings that are neither set nor in sight are assumed: 3 brokers, 3 replicas, t
 from __future__ import annotations
 
 import argparse
-import json
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..model import Deployment, UsageError
+from ..printing import json_text, printable
 from ..vocabulary import BROKER_FAULTS, GUARANTEES, PRODUCER_FAULTS, STEPS, TRANSACTION_FAULTS
 from . import say
 
@@ -144,14 +144,9 @@ def _is_scenario(path: str) -> bool:
 
 def _print(data: Mapping[str, Any], lines: Iterator[str], format: str) -> None:
     if format == "json":
-        sys.stdout.write(json.dumps(data, indent=2, ensure_ascii=False) + "\n")
+        sys.stdout.write(json_text(data) + "\n")
     else:
-        sys.stdout.write("".join(f"{_escaped(line)}\n" for line in lines))
-
-
-def _escaped(line: str) -> str:
-    """A value is whatever a file holds: control characters are shown, not sent to the terminal."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
+        sys.stdout.write("".join(f"{printable(line)}\n" for line in lines))
 
 
 def _opening(version: Version) -> dict[str, Any]:
@@ -363,7 +358,7 @@ def _scenarios(args: argparse.Namespace, cache: Cache) -> int:
         if args.format == "text" or len(played) == 1:
             _print(data, lines, args.format)
     if args.format == "json" and len(played) > 1:
-        sys.stdout.write(json.dumps([data for data, _, _ in played], indent=2, ensure_ascii=False) + "\n")
+        sys.stdout.write(json_text([data for data, _, _ in played]) + "\n")
     return max(code for _, _, code in played)
 
 

@@ -13,7 +13,7 @@ from types import CodeType, ModuleType
 from ..catalog import NEWEST, resolution_table
 from ..conditions import compile_condition
 from ..packs import Rule
-from ..registry import Registry, function
+from ..registry import Registry
 
 # Keys whose plain values differ between services that behave alike, and what a plain value looks like.
 NAMES = {
@@ -37,7 +37,14 @@ SHAPES = {
 }
 
 # The modules that answer guarantees, besides those that plugins name.
-_ANSWERING = ("advisor.decode", "advisor.racks", "advisor.judging", "advisor.turning", "advisor.guaranteed")
+_ANSWERING = (
+    "advisor.decode",
+    "advisor.racks",
+    "advisor.judging",
+    "advisor.turning",
+    "advisor.guaranteed",
+    "advisor.key_placement",
+)
 # A topic's facts as a table of topics has them among its settings.
 TOPIC_FACTS = ("partitions", "replication.factor", "num-partitions", "replication-factor")
 
@@ -79,10 +86,10 @@ def _modules(registry: Registry) -> Iterator[ModuleType]:
 
     names = {*_ANSWERING, *(f"{answers.__name__}.{found.name}" for found in iter_modules(answers.__path__))}
     for model in registry.models:
-        names.add(function(model.function).__module__)
+        names.add(model.function.partition(":")[0])
     for check in registry.checks.values():
         if check.reads == "deployment":
-            names.add(function(check.function).__module__)
+            names.add(check.function.partition(":")[0])
     for name in sorted(names):
         yield sys.modules.get(name) or import_module(name)
 

@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 from ..model import UsageError
+from ..writing import reason, write_file
 from .session import spark_words
 
 
@@ -72,7 +73,7 @@ class LocalPlace(Place):
         try:
             os.makedirs(root, exist_ok=True)
         except OSError as error:
-            raise UsageError(f"--out {root}: {(error.strerror or str(error)).lower()}") from None
+            raise UsageError(f"--out {root}: {reason(error)}") from None
 
     def of(self, path: str) -> str:
         return os.path.join(self.root, path)
@@ -92,11 +93,11 @@ class LocalPlace(Place):
 
     def write_bytes(self, path: str, data: bytes) -> None:
         target = self.of(path)
-        os.makedirs(os.path.dirname(target), exist_ok=True)
-        part = _part(target)
-        with open(part, "wb") as file:
-            file.write(data)
-        os.replace(part, target)
+        try:
+            os.makedirs(os.path.dirname(target), exist_ok=True)
+        except OSError as error:
+            raise UsageError(f"{target}: {reason(error)}") from None
+        write_file(target, data)
 
     def rows(self, path: str) -> int | None:
         from pyarrow.parquet import ParquetFile

@@ -149,9 +149,12 @@ class Store:
         """Of the earlier runs, the oldest first."""
         found = []
         for name in self.place.names(RUNS):
-            text = self.place.read(f"{RUNS}/{name}/summary.json")
-            if text is not None:
-                found.append({"run": name, **json.loads(text)})
+            try:
+                text = self.place.read(f"{RUNS}/{name}/summary.json")
+                if text is not None:
+                    found.append({"run": name, **json.loads(text)})
+            except (ValueError, TypeError):
+                continue  # damaged: a point fewer in the trend
         return found
 
     def verdicts(self) -> dict[str, str]:

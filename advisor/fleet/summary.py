@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import __version__
+from ..printing import json_text, printable
 from .gathered import RANK, Gathered, Row, Rule
 from .verdict_table import SIMULATOR
 
@@ -63,7 +64,7 @@ def summarise(
     }
     earlier = [_point(point) for point in run.store.summaries()]
     summary["trend"] = [*earlier, _point({"run": name, **summary})]
-    run.store.place.write("unfinished/summary.json", json.dumps(summary, indent=1, ensure_ascii=False))
+    run.store.place.write("unfinished/summary.json", json_text(summary, 1))
     return summary
 
 
@@ -154,7 +155,7 @@ def _by(counted: dict[str, dict[str, int]]) -> list[Row]:
 
 def render(summary: dict[str, Any], kind: str, folder: str) -> str:
     if kind == "json":
-        return json.dumps({**summary, "folder": folder}, indent=1, ensure_ascii=False) + "\n"
+        return json_text({**summary, "folder": folder}, 1) + "\n"
     return (_markdown if kind == "markdown" else _text)(summary, folder)
 
 
@@ -183,7 +184,7 @@ def _text(summary: dict[str, Any], folder: str) -> str:
     for reason in summary["quarantine"][:10]:
         lines.append(f"quarantine: {reason['rows']} x {reason['reason']} (such as {reason['example']})")
     lines.append(f"tables and report.html: {folder}")
-    return "".join(escaped(line) + "\n" for part in lines for line in part.split("\n"))
+    return "".join(printable(line) + "\n" for part in lines for line in part.split("\n"))
 
 
 _COLUMNS = ("code", "name", "severity", "count", "topics", "partitions", "clients", "teams")
@@ -193,13 +194,9 @@ def _rows(summary: dict[str, Any], most: int) -> list[list[Any]]:
     return [[finding[column] for column in _COLUMNS] for finding in summary["findings"][:most]]
 
 
-def escaped(text: str) -> str:
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
-
-
 def _markdown(summary: dict[str, Any], folder: str) -> str:
     def cell(value: object) -> str:
-        text = escaped(str(value))
+        text = printable(str(value))
         return re.sub(r"([\\`*_{}\[\]<>|#&])", r"\\\1", text)
 
     def table(names: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:

@@ -6,7 +6,8 @@
     question   the guarantee, the policy, what is free of charge, the faults
     answer     JSON
 
-A run adds one file and rewrites none, so two runs at once cannot hurt each other. When there are many files
+A file is named by the digest of its bytes: one that is damaged betrays itself and is removed. A run adds one
+file and rewrites none, so two runs at once cannot hurt each other. When there are many files
 they are put together into one; a reader that comes upon a file just removed passes over it, and at worst asks
 the simulator again.
 """
@@ -15,9 +16,9 @@ from __future__ import annotations
 
 import io
 import json
-import os
 from typing import TYPE_CHECKING, Any
 
+from ..cache import digest
 from ..verdicts import SIM_DIGEST, SIM_VERSION
 
 if TYPE_CHECKING:
@@ -48,9 +49,10 @@ def keep_verdicts(place: Place, new: dict[str, str]) -> None:
     files = _files(place)
     if len(files) > FILES_MAX:
         whole = {(row["kind"], row["key"]): row for row in _rows(place, files)}
-        _write(place, [whole[key] for key in sorted(whole)])
+        made = _write(place, [whole[key] for key in sorted(whole)])
         for name in files:
-            place.delete(f"{_HERE}/{name}")
+            if name != made:
+                place.delete(f"{_HERE}/{name}")
     for name in place.names(FOLDER):
         if f"{FOLDER}/{name}" != _HERE:
             place.delete(f"{FOLDER}/{name}")
@@ -66,16 +68,25 @@ def _rows(place: Place, files: list[str]) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for name in files:
         data = place.read_bytes(f"{_HERE}/{name}")
-        if data is not None:
+        if data is not None and name != _name(data):
+            place.delete(f"{_HERE}/{name}")
+        elif data is not None:
             rows += pq.read_table(io.BytesIO(data), columns=list(COLUMNS)).to_pylist()
     return rows
 
 
-def _write(place: Place, rows: list[dict[str, Any]]) -> None:
+def _write(place: Place, rows: list[dict[str, Any]]) -> str:
+    """The name of the new file."""
     import pyarrow
     import pyarrow.parquet as pq
 
     data = io.BytesIO()
     schema = pyarrow.schema([(name, pyarrow.string()) for name in COLUMNS])
     pq.write_table(pyarrow.Table.from_pylist(rows, schema=schema), data, compression="zstd")
-    place.write_bytes(f"{_HERE}/{os.urandom(8).hex()}.parquet", data.getvalue())
+    name = _name(data.getvalue())
+    place.write_bytes(f"{_HERE}/{name}", data.getvalue())
+    return name
+
+
+def _name(data: bytes) -> str:
+    return f"{digest(data)}.parquet"

@@ -128,7 +128,6 @@ def reported_finding(finding: Finding, prefix: str = "") -> dict[str, Any]:
         "suppressed": (
             {"reason": finding.suppressed[0], "by": finding.suppressed[1]} if finding.suppressed else None
         ),
-        "baseline": finding.baseline,
     }
 
 

@@ -90,7 +90,8 @@ class Life(NamedTuple):
 
 def flow_of(records_per_second: float, record_bytes: int) -> Flow:
     """The traffic of one partition. `record_bytes` are those that a record takes on disk."""
-    per_record_us = 1_000_000 / records_per_second
+    # Between a record in thirty thousand years and a thousand in a microsecond: beyond, floats give out.
+    per_record_us = min(1e18, max(1e-3, 1_000_000 / max(records_per_second, 1e-12)))
     fitting = max(1, _BATCH_BYTES // max(1, record_bytes))
     records = max(1, min(fitting, int(_BATCH_US / per_record_us)))
     return Flow(records, records * max(1, record_bytes), max(1, round(records * per_record_us)))

@@ -26,7 +26,6 @@ from advisor.api import (
     suggest,
     value_of,
     would_accept,
-    would_accept_librdkafka,
 )
 
 if TYPE_CHECKING:
@@ -55,6 +54,7 @@ class _Look:
         self.version: Version = context.version_of(document)
         self.client = context.clients.get(document.client)
         self.replaced = self.client is not None and self.client.replaces
+        self.refusal = context.refusal(document.client)
         self.vendors = context.clients.values()
         spec = context.formats.get(document.format)
         self.whole = spec is None or spec.whole
@@ -86,9 +86,24 @@ class _Look:
                 yield self._hit("rewrite", (rewrite.key, *rewrite.because), rewrite.detail)
 
     def _judge(self, config: dict[str, Value]) -> Accepted | Rejected:
+        """What Kafka's classes say, and then what the client family's own check does."""
         if self.replaced:
-            return would_accept_librdkafka(self.document.component, config)
-        return would_accept(self.document.component, self.version, config)
+            return self._family(config)
+        kafka = would_accept(self.document.component, self.version, config)
+        return _both(kafka, self._family(config)) if self.refusal is not None else kafka
+
+    def _family(self, config: dict[str, Value]) -> Accepted | Rejected:
+        if self.refusal is None:
+            return Accepted()
+        found: Accepted | Rejected = self.refusal(self.document.component, config)
+        if self.document.client == "librdkafka" or isinstance(found, Accepted):
+            return found
+        return Rejected(
+            tuple(
+                reason._replace(detail=f"{reason.detail} (refused by {self.document.client})")
+                for reason in found.reasons
+            )
+        )
 
     # Keys that Kafka does not know, or will not for long.
 
@@ -226,7 +241,7 @@ class _Look:
             "value": str(own.value) if own is not None else "",
             "detail": detail,
             "component": self.document.component,
-            "kafka": "librdkafka" if self.replaced else f"Kafka {self.version.asked}",
+            "kafka": self.document.client if self.replaced else f"Kafka {self.version.asked}",
         }
         return Hit(
             places[0] if places else Location(self.document.file, self.document.line),
@@ -236,6 +251,12 @@ class _Look:
             also_at=tuple(place for place in dict.fromkeys(places[1:]) if place != places[0]),
             check=f"start-{kind}",
         )
+
+
+def _both(one: Accepted | Rejected, other: Accepted | Rejected) -> Accepted | Rejected:
+    if isinstance(one, Rejected):
+        return Rejected((*one.reasons, *other.reasons)) if isinstance(other, Rejected) else one
+    return other if isinstance(other, Rejected) else Accepted((*one.rewrites, *other.rewrites))
 
 
 def _told(key: str, own: Setting | None, detail: str) -> str:

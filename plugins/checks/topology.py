@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from advisor.api import Edit, Hit, Location, holds_partitions
+from advisor.api import Edit, Hit, Location, holds_partitions, placer_of
 
 if TYPE_CHECKING:
-    from advisor.api import Context, Deployment, Document
+    from advisor.api import Context, Deployment, KeyPlacer
 
 
 def racks_on_some_brokers(deployment: Deployment, context: Context) -> Iterable[Hit]:
@@ -38,25 +38,23 @@ def racks_on_some_brokers(deployment: Deployment, context: Context) -> Iterable[
 def keys_scattered(deployment: Deployment, context: Context) -> Iterable[Hit]:
     """Asked of the producer whose scheme is not Java's: the one that can be told to hash like the others."""
     producer, topic = deployment.producer, deployment.topic
-    if (
-        producer is None
-        or topic is None
-        or scheme_of(producer) in (None, "java", "murmur2", "murmur2_random")
-    ):
+    mine = placer_of(producer, context.partitioner) if producer is not None else None
+    if producer is None or topic is None or mine is None or mine.like_java:
         return
     partitions = next((fact.value for fact in topic.facts if fact.name == "topic.partitions"), "12")
     count = int(partitions) if partitions.isdigit() and int(partitions) > 0 else 12
     for other in context.deployments_of(topic):
         peer = other.producer
-        if peer is None or peer is producer or scheme_of(peer) not in ("java", "murmur2", "murmur2_random"):
+        theirs = placer_of(peer, context.partitioner) if peer is not None and peer is not producer else None
+        if peer is None or theirs is None or not (theirs.like_java or mine.own):
             continue
-        apart = _apart(count, scheme_of(producer) or "", scheme_of(peer) or "")
+        if theirs.own and theirs.name <= mine.name:
+            continue  # the same class, or told at the other
+        apart = _apart(count, mine, theirs)
         if apart is None:
             continue  # one partition: every key is on it
         key, here, there = apart
-        at = next(
-            (one.origin.at for one in producer.settings if one.key == "partitioner" and one.origin.at), None
-        )
+        at = next((one.origin.at for one in producer.settings if one.key == mine.key and one.origin.at), None)
         fields = {
             "producer": producer.name,
             "other": peer.name,
@@ -67,9 +65,10 @@ def keys_scattered(deployment: Deployment, context: Context) -> Iterable[Hit]:
         }
         yield Hit(
             at or Location(producer.file, producer.line),
-            ("partitioner",),
+            (mine.key,),
             fields,
-            edits=(Edit("partitioner", "producer", "partitioner", "murmur2_random"),),
+            edits=() if mine.own else (Edit("partitioner", "producer", "partitioner", "murmur2_random"),),
+            advice=("write to this topic with one partitioner, or keep keys out of it",) if mine.own else (),
             numbers=(
                 ("partitions", str(count)),
                 ("key", key),
@@ -80,24 +79,10 @@ def keys_scattered(deployment: Deployment, context: Context) -> Iterable[Hit]:
         return
 
 
-def scheme_of(document: Document) -> str | None:
-    """How the client places a key; None where a class of its own, or a template, decides."""
-    settings = {setting.key: setting.value for setting in document.settings}
-    if document.client == "librdkafka":
-        given = settings.get("partitioner", "consistent_random")
-        return given if isinstance(given, str) and given != "random" else None
-    return None if "partitioner.class" in settings else "java"
-
-
-def _apart(partitions: int, one: str, other: str) -> tuple[str, int, int] | None:
-    from advisor.api import partition_for  # the simulator is loaded where two producers meet
-
+def _apart(partitions: int, one: KeyPlacer, other: KeyPlacer) -> tuple[str, int, int] | None:
     for number in range(1, 50):
         key = f"order-{number}"
-        here, there = (
-            partition_for(key.encode(), partitions, one),
-            partition_for(key.encode(), partitions, other),
-        )
+        here, there = one.place(key.encode(), partitions), other.place(key.encode(), partitions)
         if here != there:
             return key, here, there
     return None

@@ -37,6 +37,8 @@ from advisor.api import (
 from . import roles
 from .java_puts import is_java, java_puts
 
+# So low a claim is told, and believed where the user names the file.
+_DOUBTFUL = 3
 # Keys that any program might have.
 _GENERIC = frozenset(
     ("client.id", "group.id", "port", "host.name", "retries", "listeners", "metadata.max.age.ms")
@@ -55,7 +57,7 @@ _SURE = frozenset(
     )
 )
 # Programs around Kafka that mix keys of their own with those of the clients they make.
-_OTHERS = ("ksql.", "kafkastore.", "confluent.controlcenter.")
+_OTHERS = ("ksql.", "kafkastore.", "confluent.controlcenter.", "metric.sampler.", "webserver.http.")
 # Keys of vendors and of clients' plugins: they neither make a file Kafka's nor speak against it.
 _NEUTRAL = re.compile(
     r"confluent\.|schema\.registry\.|basic\.auth\.|(?:key|value)\.(?:converter|serializer|deserializer)\."
@@ -105,15 +107,17 @@ def claim(name: str, text: str) -> int:
     score, share = spoken.score, spoken.share
     if score and "org.apache.kafka." in text:
         score += 1
+    # Kafka's words among many that are nobody's: another program's file, or one with many slips of the pen.
+    doubtful = _DOUBTFUL if not loose and (spoken.sure or score >= 2 or "bootstrap.servers" in keys) else 0
     if not loose and spoken.sure and (score >= 2 or share >= 0.5):
-        return 90 if share >= 0.3 else 0
+        return 90 if share >= 0.3 else doubtful
     told = roles.named_role(plain) is not None or bool(_CLIENT_NAME.search(plain.rpartition("/")[2]))
     if loose:
         return 70 if score >= 3 and share >= 0.75 else 55 if told and score >= 1 and share >= 0.9 else 0
     if score >= 2 and share >= 0.4:
         return min(90, int(60 + 5 * score))
     told = told or plain.endswith(".delta")
-    return 55 if told and score >= 1 and share >= 0.3 else 0
+    return 55 if told and score >= 1 and share >= 0.3 else doubtful
 
 
 class _Spoken(NamedTuple):

@@ -53,7 +53,8 @@ def elements(name: str) -> tuple[str, ...]:
 def parts(file: str, text: str) -> list[Part]:
     """The parts of a text, in order. LoadError where Spring Boot could not read it."""
     flat = _properties(file, text) if file.lower().endswith(".properties") else _yaml(file, text)
-    return [_part(props) for props in flat]
+    # A name of dots alone, or a document that is one bare word, names nothing that could be bound.
+    return [_part([prop for prop in props if prop.path]) for props in flat]
 
 
 def _properties(file: str, text: str) -> Iterator[list[Prop]]:

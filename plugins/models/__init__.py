@@ -2,6 +2,56 @@
 
 from advisor.api import ModelSpec, hookimpl
 
+# What a rule's `params` may say, by guarantee: () is any value, "" among words that it may be left out.
+_PARAMS: dict[str, dict[str, tuple[str, ...]]] = {
+    "cluster-steady": {"ask": ("fetches", "heartbeats"), "margin_ms": ()},
+    "every-record-processed": {"by": ("", "expiry", "growth", "race", "retention", "stored", "style")},
+    "group-stable": {"by": ("", "batch", "heartbeats", "instance", "listener", "pause")},
+    "members-admitted": {"by": ("assigned", "assignors", "bounds")},
+    "members-share-work": {"by": ("idle", "skew")},
+    "only-committed-read": {"without_transactions": ()},
+    "processed-once": {"by": ("", "assign", "crash")},
+    "reads-in-time": {"by": ("follower", "held", "rack", "timeout"), "limit_ms": ()},
+    "rebalance-pause": {
+        "by": ("", "coordinator", "crash", "renamed", "roll", "start", "stuck"),
+        "limit_ms": (),
+    },
+    "records-delivered": {"ask": ("blocking", "buffer", "retries", "timeouts")},
+    "records-visible": {"limit_ms": ()},
+    "retries-recognised": {"by_retention": ()},
+    "size-chain": {"part": ("refused", "stated", "stuck")},
+    "storage-bounded": {
+        "asks": (
+            "age",
+            "cleaner",
+            "compaction",
+            "future-timestamps",
+            "jitter",
+            "partitions",
+            "quiet-keys",
+            "rolls-together",
+            "segments",
+            "size",
+            "state",
+            "tombstones",
+            "total-size",
+        ),
+        "commits_per_second": (),
+        "copies_min": (),
+        "disk_bytes": (),
+        "maps_max": (),
+        "overwritten_max_ms": (),
+        "replicas_a_broker_max": (),
+        "replicas_min": (),
+        "retention_min_ms": (),
+        "segment_bytes_min": (),
+        "segments_max": (),
+        "state_topics": (),
+        "times_max": (),
+        "tiny_ms": (),
+    },
+    "transactions-complete": {"idle": (), "refused": ()},
+}
 # One line a guarantee, sorted: (name, module:function).
 _GUARANTEES: dict[str, str] = {
     "batches-fit": "advisor.answers.gates:batches_fit",
@@ -29,4 +79,7 @@ _GUARANTEES: dict[str, str] = {
 
 @hookimpl
 def advisor_models() -> list[ModelSpec]:
-    return [ModelSpec("guarantee", name, function) for name, function in sorted(_GUARANTEES.items())]
+    return [
+        ModelSpec("guarantee", name, function, _PARAMS.get(name, {}))
+        for name, function in sorted(_GUARANTEES.items())
+    ]

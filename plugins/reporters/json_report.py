@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
+from advisor.api import json_text
+
 
 def render(report: Mapping[str, Any], options: Mapping[str, Any]) -> str:
-    return json.dumps(report, indent=2, ensure_ascii=True) + "\n"
+    return json_text(report, ascii_only=True) + "\n"

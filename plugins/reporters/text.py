@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from advisor.api import printable as plain
 from advisor.api import trace_table
 
 # Beyond so many deployments only the count of what is unknown is told.
@@ -23,13 +24,6 @@ def render(report: Mapping[str, Any], options: Mapping[str, Any]) -> str:
         lines += _effective(report["effective"])
     lines += ["", _summary(report)]
     return "\n".join(lines) + "\n"
-
-
-def plain(text: str) -> str:
-    """Control characters escaped: a value in a file must not drive the reader's terminal."""
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def _first_line(report: Mapping[str, Any]) -> str:

@@ -16,13 +16,13 @@ def source(file: str, text: str) -> Source:
 
 
 def documents(name: str, file: str, text: str) -> list[Document]:
-    return list(function(FORMATS[name].load)(source(file, text)).documents)
+    return list(function(FORMATS[name].load, "loaded")(source(file, text)).documents)
 
 
 def added(name: str, file: str, text: str, document: int, key: str, value: str) -> str:
     """The text with a setting added for one of its documents, which then has it."""
     found = documents(name, file, text)[document]
-    after = function(FORMATS[name].edit)(source(file, text), found, EditStep("add", key, value))
+    after = function(FORMATS[name].edit, "text")(source(file, text), found, EditStep("add", key, value))
     now = documents(name, file, after)[document]
     assert {one.key: one.value for one in now.settings}[key] == value
     assert [
@@ -255,14 +255,14 @@ def test_spring_properties_of_a_profile():
 def test_properties(text, after):
     found = Document("p.properties", "properties", "producer", "p", ())
     step = EditStep("add", "enable.idempotence", "true")
-    assert function(FORMATS["properties"].edit)(source("p.properties", text), found, step) == after
+    assert function(FORMATS["properties"].edit, "text")(source("p.properties", text), found, step) == after
 
 
 def test_env_file():
     text = "# broker\nKAFKA_CFG_NODE_ID=1\nKAFKA_CFG_LISTENERS=PLAINTEXT://:9092\nTZ=UTC\n"
     found = Document("kafka.env", "envfile", "broker", "kafka.env", ())
     step = EditStep("add", "min.insync.replicas", "2")
-    after = function(FORMATS["envfile"].edit)(source("kafka.env", text), found, step)
+    after = function(FORMATS["envfile"].edit, "text")(source("kafka.env", text), found, step)
     assert after == text.replace("TZ=", "KAFKA_CFG_MIN_INSYNC_REPLICAS=2\nTZ=")
 
 
@@ -282,7 +282,7 @@ def test_env_file():
 def test_what_is_filled_in_elsewhere_is_never_edited(name, file, text, line):
     found = Document(file, name, "broker", "k", ())
     with pytest.raises(CannotEdit, match=r"filled in elsewhere|from the shell"):
-        function(FORMATS[name].edit)(source(file, text), found, EditStep("set", "acks", "all", line))
+        function(FORMATS[name].edit, "text")(source(file, text), found, EditStep("set", "acks", "all", line))
 
 
 WORKLOAD = """\

@@ -29,7 +29,7 @@ def format_of(path: Path, text: str):
     name = path.name.lower()
     offered = [spec for spec in FORMATS if name.endswith(spec.suffixes)]
     offered = [spec for spec in offered if not spec.markers or any(mark in text for mark in spec.markers)]
-    claims = [(function(spec.claim)(name, text), spec) for spec in offered]
+    claims = [(function(spec.claim, "claim")(name, text), spec) for spec in offered]
     claim, spec = max(claims, key=lambda pair: pair[0], default=(0, None))
     return spec if claim else None
 
@@ -62,7 +62,7 @@ def test_every_setting(path):
     spec = format_of(path, text)
     if spec is None:
         return
-    load, edit = function(spec.load), function(spec.edit)
+    load, edit = function(spec.load, "loaded"), function(spec.edit, "text")
     try:
         documents = load(source(path, text)).documents
     except LoadError:

@@ -66,6 +66,26 @@ def test_a_file_that_another_run_put_away_is_passed_over(tmp_path):
     assert read_verdicts(place) == answer(1)
 
 
+def test_a_flipped_bit_of_a_table_is_thrown_away(tmp_path):
+    place = LocalPlace(str(tmp_path))
+    keep_verdicts(place, answer(1))
+    keep_verdicts(place, answer(2))
+    path = min((tmp_path / "verdicts").rglob("*.parquet"))
+    whole = path.read_bytes()
+    (other,) = [one for one in (answer(1), answer(2)) if one != _only(path)]
+    for bit in range(0, len(whole) * 8, 13):
+        damaged = bytearray(whole)
+        damaged[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(damaged)
+        assert read_verdicts(place) == other, f"bit {bit}"
+        assert not path.exists()
+
+
+def _only(path):
+    (row,) = pq.ParquetFile(path).read().to_pylist()
+    return {f"{row['kind']}/{row['key']}": row["answer"]}
+
+
 def test_two_runs_do_not_write_to_one_place(tmp_path):
     with (
         LocalPlace(str(tmp_path)).alone(),

@@ -169,3 +169,26 @@ def test_sizes_as_spring_boot_reads_them(text: str, expected: int | None) -> Non
 )
 def test_what_a_bare_number_was_meant_to_be(key: str, text: str, expected: str | None) -> None:
     assert meant(key, text) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("application.properties", "...=1\nkafka.bootstrap-servers=k:9092\n"),
+        ("application.properties", "...=1\nspring.kafka.bootstrap-servers=k:9092\n"),
+        ("application.yml", "kafka:\n  bootstrap-servers: k:9092\n---\nspring\n"),
+        ("application.yml", "spring kafka bootstrap-servers\n"),
+        ("application.yml", "- spring.kafka\n- kafka.bootstrap-servers\n"),
+    ],
+)
+def test_a_name_of_nothing_binds_nothing(name, text):
+    from kafka_advisor_plugins.formats import spring
+
+    from advisor.api import LoadError, Source
+
+    assert 0 <= spring.claim(name, text) <= 100
+    try:
+        loaded = spring.load(Source(name, text, lambda path: None))
+    except LoadError:
+        return
+    assert all(setting.key for document in loaded.documents for setting in document.settings)

@@ -135,10 +135,49 @@ def test_files_of_others_are_fine(hooked):
     assert "Passed" in done.stdout
 
 
-def test_no_changed_file_of_ours_skips_the_hook(hooked):
+def test_no_changed_file_of_ours_is_nothing_to_say(hooked):
+    """The hook looks at every commit, since pre-commit names no deleted file; here it has nothing to do."""
+    (hooked.folder / "producer.properties").write_text(BAD)
+    commit(hooked.folder)
     done = hooked.run({"readme.md": "# words\n"})
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "Passed" in done.stdout
+    assert "KA006" not in done.stdout
+
+
+def commit(folder: Path) -> None:
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--no-verify", "--message=more")
+
+
+def test_a_deleted_file_changes_what_is_said_of_the_rest(hooked):
+    (hooked.folder / "producer.properties").write_text(GOOD)
+    (hooked.folder / "topic-orders.properties").write_text("partitions=3\nmin.insync.replicas=2\n")
+    commit(hooked.folder)
+    (hooked.folder / "topic-orders.properties").unlink()
+    done = hooked.run({})
+    assert "unknown writes-available" in done.stdout, done.stdout + done.stderr
+    assert "1 file" in done.stdout
+    (hooked.folder / "producer.properties").write_text(BAD)
+    commit(hooked.folder)
+    (hooked.folder / "notes.txt").unlink()
+    done = hooked.run({})
+    assert done.returncode == 0, "a deleted file that is not Kafka's asks for nothing"
+    assert "KA006" not in done.stdout
+
+
+def test_the_project_file_speaks_of_every_file(hooked):
+    (hooked.folder / "config").mkdir()
+    (hooked.folder / "config" / "producer.properties").write_text(BAD)
+    commit(hooked.folder)
+    done = hooked.run({"kafka-advisor.toml": '[severity]\nKA006 = "warning"\n'})
+    assert "config/producer.properties:4: warning KA006" in done.stdout, done.stdout + done.stderr
     assert done.returncode == 0
-    assert "Skipped" in done.stdout
+    commit(hooked.folder)
+    (hooked.folder / "kafka-advisor.toml").unlink()
+    done = hooked.run({})
+    assert "config/producer.properties:4: error KA006" in done.stdout, done.stdout + done.stderr
+    assert done.returncode == 1
 
 
 def test_many_files_are_one_process(hooked):
@@ -164,4 +203,5 @@ def test_hook_is_declared_as_promised():
     (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
     assert hook["language"] == "python"
     assert hook["require_serial"] is True
+    assert hook["always_run"] is True
     assert hook["entry"].split() == ["kafka-advisor", "audit", "--hook"]

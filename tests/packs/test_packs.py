@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -169,7 +168,7 @@ def test_a_users_pack_is_validated_once(tmp_path: Path, monkeypatch: pytest.Monk
         assert load_packs((), [str(file)], cache) == cold
     # A cached value of another shape is made anew.
     (entry,) = (tmp_path / "cache").rglob("*.json")
-    entry.write_text(json.dumps({**json.loads(entry.read_text()), "value": [{"code": 1}]}))
+    cache.put("pack", entry.stem, [{"code": 1}])
     assert load_packs((), [str(file)], cache) == cold
     file.write_text(file.read_text().replace('"error"', '"eror"'))
     with pytest.raises(UsageError, match="did you mean 'error'"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -124,7 +123,7 @@ def test_it_is_validated_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         assert load_project("kafka-advisor.toml", FULL.encode(), cache) == cold
     (entry,) = (tmp_path / "cache").rglob("*.json")
     for value in ([], {"values": 3, "lines": {}}, {"values": {"rules": 3}, "lines": {}}):
-        entry.write_text(json.dumps({**json.loads(entry.read_text()), "value": value}))
+        cache.put("project", entry.stem, value)
         assert load_project("kafka-advisor.toml", FULL, cache) == cold
     assert load_project("kafka-advisor.toml", "", cache) == EMPTY._replace(path="kafka-advisor.toml")
 

@@ -70,7 +70,6 @@ FINDING = {
     "advice": ["run kafka-features.sh upgrade --feature eligible.leader.replicas.version=1"],
     "covers": ["KA102"],
     "suppressed": None,
-    "baseline": "new",
 }
 REPORT: dict[str, Any] = {
     "schema_version": 1,

@@ -319,3 +319,40 @@ def test_a_developers_cluster_is_left_alone():
         {"topic": {**TOPIC, "retention.ms": str(7 * DAY)}, "broker": BROKER, "workload": QUIET}, profile="dev"
     )
     assert not storage(report)
+
+
+@pytest.mark.parametrize("value", ["-1", "0", "1", "99999999999999999999999", "nan", "1e308", ""])
+@pytest.mark.parametrize(
+    "key",
+    [
+        "segment.bytes",
+        "segment.ms",
+        "segment.index.bytes",
+        "index.interval.bytes",
+        "retention.ms",
+        "min.cleanable.dirty.ratio",
+        "max.compaction.lag.ms",
+    ],
+)
+def test_no_number_of_a_topic_fails_a_rule(key, value):
+    """Kafka refuses most of these; the log is judged by the nearest that it takes."""
+    for policy in ("delete", "compact"):
+        report = audit_settings(
+            {
+                "topic": {**TOPIC, "cleanup.policy": policy, key: value},
+                "broker": BROKER,
+                "workload": {**QUIET, "distinct_keys": "1000"},
+            },
+            select=["KA000", "KA5"],
+        )
+        assert "KA000" not in [finding["code"] for finding in report["findings"]]
+
+
+@pytest.mark.parametrize("rate", [5e-324, 1e-300, 1e-9, 1e9, 1e308])
+def test_no_rate_overflows(rate):
+    from advisor.sim.log import LogConfig
+    from advisor.sim.log_workload import flow_of, shape
+
+    flow = flow_of(rate, 1024)
+    assert flow.gap_us >= 1
+    assert shape(LogConfig(), flow).period_us >= 1

@@ -1,0 +1,116 @@
+"""Slips in a pack that would make a rule silent, or fail on every file: one line says what is meant."""
+
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from advisor.model import UsageError
+from advisor.testing import audit_paths
+
+PACK = """
+[pack]
+name = "own"
+schema = 1
+prefix = "XX"
+
+[[rule]]
+code = "XX001"
+name = "own-rule"
+severity = "warning"
+message = "found"
+why = "A test."
+"""
+
+
+def asked(folder: Path, rule: str, **options: Any) -> dict[str, Any]:
+    (folder / "producer.properties").write_text("bootstrap.servers=a:1\nacks=1\n")
+    (folder / "pack.toml").write_text(PACK + textwrap.dedent(rule))
+    return audit_paths([str(folder)], rules=[str(folder / "pack.toml")], **{"select": ["XX"], **options})
+
+
+@pytest.mark.parametrize(
+    ("rule", "says"),
+    [
+        ('guarantee = "group-stable"\nparams = { by = "heartbeat" }', "params.by is 'heartbeat'"),
+        ('guarantee = "members-admitted"', "params.by is missing"),
+        ('guarantee = "group-stable"\nparams = { bye = "batch" }', "no param 'bye'; there is by"),
+        ('guarantee = "size-chain"\nparams = { part = "stuk" }', "takes refused, stated, stuck"),
+        ('guarantee = "storage-bounded"\nparams = { asks = "ages" }', "params.asks is 'ages'"),
+        ('guarantee = "records-delivered"\nparams = { ask = "retry" }', "params.ask is 'retry'"),
+        ('guarantee = "batches-fit"\nparams = { by = "x" }', "no param 'by'; there is none"),
+        ('when = { key = "producer.ackss", eq = "1" }', "did you mean producer.acks?"),
+        ('when = { key = "producer.ack", eq = "1" }', "did you mean producer.acks?"),
+        ('when = { key = "topic.min.insync.replica", lt = 2 }', "did you mean topic.min.insync.replicas?"),
+        ('when = { key = "producer.min.insync.replicas", lt = 2 }', "it is a setting of"),
+        ('when = { key = "fact.broker", lt = 2 }', "did you mean fact.brokers?"),
+        ('when = { key = "workload.record_size", lt = 2 }', "there is "),
+        (
+            'when = { key = "producer.retries", lt = "{fact.replication_facter}" }',
+            "did you mean fact.replication_factor?",
+        ),
+    ],
+)
+def test_one_line_says_what_is_meant(tmp_path: Path, rule: str, says: str) -> None:
+    with pytest.raises(UsageError) as error:
+        asked(tmp_path, rule)
+    (line,) = str(error.value).splitlines()
+    assert "pack.toml:7: rule XX001: " in line
+    assert says in line
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "producer.acks",
+        "producer.message.send.max.retries",  # librdkafka's
+        "broker.zookeeper.connect",  # of releases before 4.0
+        "producer.com.example.limit",  # of one's own
+        "producer.schema.registry.url",
+        "connector.whatever",
+        "fact.brokers",
+        "fact.example",
+        "workload.record_bytes",
+    ],
+)
+def test_what_can_be_there_is_not_refused(tmp_path: Path, key: str) -> None:
+    asked(tmp_path, f'when = {{ key = "{key}", eq = "no such value" }}')
+
+
+def test_a_param_of_the_project_file_is_held_to_the_same(tmp_path: Path) -> None:
+    (tmp_path / "kafka-advisor.toml").write_text('[params.KA422]\nby = "heartbeat"\n')
+    with pytest.raises(UsageError, match=r"KA422: params\.by is 'heartbeat'"):
+        asked(tmp_path, 'when = { key = "producer.acks", eq = "1" }', select=["KA422"])
+
+
+def test_a_rule_for_some_releases_and_a_fix_of_another_get_along(tmp_path: Path) -> None:
+    """A fix is tried against every rule, on a document that no file holds."""
+    report = asked(
+        tmp_path,
+        """\
+        when = { key = "producer.acks", eq = "1" }
+        edits = [{ component = "producer", key = "acks", values = ["all"] }]
+
+        [[rule]]
+        code = "XX002"
+        name = "for-some-releases"
+        severity = "warning"
+        message = "all"
+        why = "A test."
+        when = { key = "producer.linger.ms", eq = "77" }
+        applies = { kafka = ">=3.0", components = ["producer"] }
+
+        [[rule]]
+        code = "XX003"
+        name = "always-there"
+        severity = "warning"
+        message = "there"
+        why = "A test."
+        when = { key = "producer.acks", set = true }
+        applies = { kafka = ">=3.0", components = ["producer"] }
+        """,
+    )
+    assert [one["code"] for one in report["findings"]] == ["XX001", "XX003"]
+    (fix,) = report["findings"][0]["fixes"]
+    assert [change["to"] for change in fix["changes"]] == ["all"]
