@@ -115,7 +115,7 @@ def steps_of(schedule: Schedule, replicas: Sequence[int]) -> list[Step]:
 def step_of(step: Sequence[Any], replicas: Sequence[int]) -> Step:
     """One step, brokers as places in the assignment."""
     name, *arguments = step
-    if name not in STEPS:
+    if not isinstance(name, str) or name not in STEPS:
         raise UsageError(f"no step is called {name!r}{did_you_mean(name, STEPS)}")
     made = Step(name)
     if name in _OF_ONE:

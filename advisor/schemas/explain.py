@@ -52,6 +52,8 @@ def _sentences(error: Any) -> list[tuple[Path, str]]:
     if rule == "const":
         return [((), f"is {given!r}, must be {wanted!r}")]
     if rule in ("oneOf", "anyOf") and all(set(part) == {"required"} for part in wanted):
+        if not isinstance(given, dict):
+            return [((), f"is {_shown(given)}, must be a table")]
         words = [word for part in wanted for word in part["required"]]
         have = [word for word in words if word in given]
         count = "exactly" if rule == "oneOf" else "at least"

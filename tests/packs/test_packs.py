@@ -117,6 +117,11 @@ def test_a_refusal_names_the_line_and_what_is_allowed(name: str) -> None:
     assert any(one.startswith(f"mine.toml:{line}: ") and says in one for one in lines), lines
 
 
+@pytest.mark.parametrize(("written", "shown"), [("2", "2"), ("2.5", "2.5"), ('"x"', "'x'"), ("[]", "a list")])
+def test_a_rule_that_is_no_table_is_told_as_one(written: str, shown: str) -> None:
+    assert refusal(f"rule = [{written}]\n{HEAD}") == f"mine.toml:1: rule 1: is {shown}, must be a table"
+
+
 def test_a_rule_is_named_by_its_code_and_every_fault_is_listed() -> None:
     good = f'[[rule]]\n{RULE}check = "c"\n'
     second = good.replace("MY101", "MY102").replace("one", "two").replace("note", "never")

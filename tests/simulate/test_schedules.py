@@ -141,6 +141,8 @@ HEAD = 'title = "t"\nreplicas = [1, 2, 3]\nschedule = [\n  ["send", 5],\n'
     ("step", "told"),
     [
         ('["kil9", 1]', "no step is called 'kil9'; did you mean 'kill9'?"),
+        ("[[1]]", "no step is called [1] (allowed: await, "),
+        ("[{}]", "no step is called {} (allowed: await, "),
         ('["kill9", 4]', "broker 4 holds no replica of the partition; 1, 2, 3 do"),
         ('["kill9"]', 'kill9: write ["kill9", 1]'),
         ('["kill9", "1"]', 'kill9: write ["kill9", 1]'),
