@@ -18,9 +18,9 @@ from functools import lru_cache, partial
 from typing import Any
 
 from advisor.sim.consumer import Reading
+from advisor.sim.group_outcomes import outcomes
 from advisor.sim.group_phases import GroupSetup, Phase
 from tests.oracles import group_failover_lanes, group_lanes
-from tests.oracles.group_outcomes import outcomes
 
 # The clusters of all lanes ran with these, whatever a lane says besides (group.protocol=consumer only).
 CLUSTER = {"group.consumer.session.timeout.ms": 6000, "group.consumer.heartbeat.interval.ms": 1000}
@@ -96,10 +96,6 @@ def family(case: Mapping[str, Any]) -> list[Any]:
     name = case["id"].split("-", 1)[0]
     if name == "G7":
         name = "G7_static" if "static" in case["id"] else "G7_commit"
-    if name == "T1":
-        return [group_lanes.T1, group_lanes.T1_elsewhere]
-    if name == "T3":
-        return [group_lanes.T3, group_lanes.T3_in_step]
     return [getattr(group_failover_lanes if name.startswith("C") else group_lanes, name)]
 
 
