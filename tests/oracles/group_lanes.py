@@ -401,25 +401,6 @@ def T3(given: Input, policy: GroupSetup, phase: Phase) -> Outcome:
     }
 
 
-def T4(given: Input, policy: GroupSetup, phase: Phase) -> Outcome:
-    from tests.oracles.groups import strategies
-
-    partitions = number(given["steps"], r"of (\d+) partitions")
-    run = GroupRun(policy._replace(partitions=partitions), phase, records=False)
-    mine, theirs = (strategies(given[one]["partition.assignment.strategy"]) for one in ("c1", "c2"))
-    first = run.start("c1", strategies=mine)
-    settle(run, [first])
-    start = len(run.history)
-    second = run.start("c2", strategies=theirs, delay=phase.open)
-    run.wait(WATCHED_MS)
-    return {
-        "c1_error": run.errors("c1"),
-        "c2_error": run.errors("c2"),
-        "c1_partitions_revoked": sum(len(e.partitions) for e in revoked(run, start) if e.node == "c1"),
-        "owned": [[str(partition) for partition in node.owned] for node in (first, second)],
-    }
-
-
 def T5(given: Input, policy: GroupSetup, phase: Phase) -> Outcome:
     steps = given["steps"]
     run = GroupRun(policy._replace(partitions=4), phase, records=False)
