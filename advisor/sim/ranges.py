@@ -113,10 +113,6 @@ OPEN = _ms(50, 150, 300)
 # The heartbeat thread looks at the poll timer at least this often (AbstractCoordinator.HeartbeatThread waits
 # retry.backoff.ms), and so does a poll() that still lacks a position.
 POLL_TIMER = _ms(10, 60, 110)
-# Where in its heartbeat interval a member is when a fault hits, and where in metadata.max.age.ms the leader
-# of a classic group is when partitions are added: anywhere.
-BEAT: Shares = (0.0, 0.5, 1.0)
-AGE: Shares = (0.0, 0.5, 1.0)
 # A heartbeat goes out when the interval since the last one is over and its thread has woken up, so every
 # one is a little later than the clock: after a kill the survivors' heartbeats therefore come just after the
 # end of the dead member's session, not just before (reassignment took 0.88 to 0.98 of it in 8 kills).
