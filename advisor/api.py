@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from .accept import Rewrite as Rewrite
     from .accept import would_accept as would_accept
     from .accept import would_accept_librdkafka as would_accept_librdkafka
+    from .ask.key_placement import KeyPlacer as KeyPlacer
+    from .ask.key_placement import placer_of as placer_of
     from .catalog import COMPONENTS as COMPONENTS
     from .catalog import Version as Version
     from .catalog import components_of as components_of
@@ -31,16 +33,16 @@ if TYPE_CHECKING:
     from .context import Context as Context
     from .context import Hit as Hit
     from .context import Judgement as Judgement
-    from .edits import CannotEdit as CannotEdit
-    from .edits import EditStep as EditStep
-    from .edits import Splice as Splice
-    from .edits import inserted_after as inserted_after
-    from .edits import line_end as line_end
-    from .edits import line_start as line_start
-    from .edits import next_line as next_line
-    from .edits import related as related
-    from .edits import removed_lines as removed_lines
-    from .edits import spliced as spliced
+    from .edit.steps import CannotEdit as CannotEdit
+    from .edit.steps import EditStep as EditStep
+    from .edit.steps import Splice as Splice
+    from .edit.steps import inserted_after as inserted_after
+    from .edit.steps import line_end as line_end
+    from .edit.steps import line_start as line_start
+    from .edit.steps import next_line as next_line
+    from .edit.steps import related as related
+    from .edit.steps import removed_lines as removed_lines
+    from .edit.steps import spliced as spliced
     from .hookspecs import CheckSpec as CheckSpec
     from .hookspecs import ClientSpec as ClientSpec
     from .hookspecs import FormatSpec as FormatSpec
@@ -48,8 +50,7 @@ if TYPE_CHECKING:
     from .hookspecs import PackSpec as PackSpec
     from .hookspecs import ReporterSpec as ReporterSpec
     from .hookspecs import hookimpl as hookimpl
-    from .key_placement import KeyPlacer as KeyPlacer
-    from .key_placement import placer_of as placer_of
+    from .join.racks import holds_partitions as holds_partitions
     from .model import Change as Change
     from .model import Deployment as Deployment
     from .model import Document as Document
@@ -67,14 +68,14 @@ if TYPE_CHECKING:
     from .model import Undisclosed as Undisclosed
     from .model import Unknown as Unknown
     from .model import Value as Value
-    from .printing import json_text as json_text
-    from .printing import printable as printable
-    from .racks import holds_partitions as holds_partitions
-    from .reading import setting as setting
-    from .reading import value_of as value_of
-    from .report.run import trace_table as trace_table
-    from .secrets import is_secret_key as is_secret_key
-    from .sim.partitioner import partition_for as partition_for
+    from .output.text import json_text as json_text
+    from .output.text import printable as printable
+    from .read.secrets import is_secret_key as is_secret_key
+    from .read.templates import is_template as is_template
+    from .read.templates import names_secret as names_secret
+    from .read.values import setting as setting
+    from .read.values import value_of as value_of
+    from .sim.placing.partitioner import partition_for as partition_for
     from .syntax.numbers import fact_count as fact_count
     from .syntax.numbers import integer as integer
     from .syntax.properties import Entry as Entry
@@ -84,31 +85,30 @@ if TYPE_CHECKING:
     from .syntax.units import spring_millis as spring_millis
     from .syntax.yamltree import Node as Node
     from .syntax.yamltree import parse_yaml as parse_yaml
-    from .templates import is_template as is_template
-    from .templates import names_secret as names_secret
+    from .tell.run_table import trace_table as trace_table
 
 _HOMES = {
     "accept": "Accepted Reason Rejected Rewrite would_accept would_accept_librdkafka",
     "catalog": "COMPONENTS Version components_of edit_distance fate is_known keys known_anywhere librdkafka "
     "librdkafka_only lookup resolve_version suggest",
     "context": "Context Hit Judgement",
-    "edits": "CannotEdit EditStep Splice inserted_after line_end line_start next_line related removed_lines "
+    "edit.steps": "CannotEdit EditStep Splice inserted_after line_end line_start next_line related removed_lines "
     "spliced",
     "hookspecs": "CheckSpec ClientSpec FormatSpec ModelSpec PackSpec ReporterSpec hookimpl",
-    "key_placement": "KeyPlacer placer_of",
+    "ask.key_placement": "KeyPlacer placer_of",
     "model": "Change Deployment Document Dropped Edit Fact Fix Loaded LoadError Location Origin Secret "
     "Setting Source Undisclosed Unknown Value",
-    "printing": "json_text printable",
-    "racks": "holds_partitions",
-    "reading": "setting value_of",
-    "report.run": "trace_table",
-    "secrets": "is_secret_key",
-    "sim.partitioner": "partition_for",
+    "output.text": "json_text printable",
+    "join.racks": "holds_partitions",
+    "read.values": "setting value_of",
+    "tell.run_table": "trace_table",
+    "read.secrets": "is_secret_key",
+    "sim.placing.partitioner": "partition_for",
     "syntax.numbers": "fact_count integer",
     "syntax.properties": "Entry parse_properties",
     "syntax.units": "meant spring_bytes spring_millis",
     "syntax.yamltree": "Node parse_yaml",
-    "templates": "is_template names_secret",
+    "read.templates": "is_template names_secret",
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
 

@@ -6,31 +6,25 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from .asking import Asker
-from .cache import Cache, open_cache
 from .catalog import Version, resolve_version
-from .choice import ALL, Choice
-from .files import PROJECT_FILE, Scope, Unreadable, Workspace, find_scope, leave_out, read_bytes
-from .link import Overrides, apply_overrides, link, with_own_ids
-from .loading import FileRecord, load_file, relative
+from .find.asker import Asker
+from .find.choice import ALL, Choice
+from .find.notices import check_clients, limit_notices, name_notices, suppression_notices, version_notices
+from .find.suppress import Suppressions
+from .join.link import Overrides, apply_overrides, link, with_own_ids
+from .join.profiles import Profile, profile_of
+from .join.versions import choose_version
+from .memo.cache import Cache, open_cache
 from .model import Deployment, Document, Finding, UsageError
-from .notices import (
-    check_clients,
-    limit_notices,
-    name_notices,
-    suppression_notices,
-    version_notices,
-)
-from .packs import Rule, load_packs
-from .profiles import Profile, profile_of
-from .project import EMPTY, Project, load_project
+from .packs.pack import Rule, load_packs
+from .read.files import PROJECT_FILE, Scope, Unreadable, Workspace, find_scope, leave_out, read_bytes
+from .read.load import FileRecord, load_file, relative
+from .read.project import EMPTY, Project, load_project
 from .registry import Registry, load_registry
-from .suppress import Suppressions
-from .versions import choose_version
 
 if TYPE_CHECKING:
-    from .kept import Answers
-    from .memory import Memories, Memory
+    from .find.memory import Memories, Memory
+    from .find.outcomes import Answers
 
 
 class Options(NamedTuple):
@@ -225,7 +219,7 @@ def link_records(options: Options, project: Project, records: Sequence[FileRecor
     overrides = _overrides(options.sets, options.kafka_version or project.kafka_version)
     loaded = [document for record in records for document in record.documents]
     if any(record.format == "kubernetes" for record in records):
-        from .workloads import placed
+        from .join.pods import placed
 
         loaded = placed(loaded)
     documents = apply_overrides(loaded, overrides)
@@ -345,7 +339,7 @@ def _without_included(records: Sequence[FileRecord]) -> list[FileRecord]:
 
 
 def _overrides(sets: Sequence[str], version: str | None) -> Overrides:
-    from .overrides import parse_overrides
+    from .join.overrides import parse_overrides
 
     return parse_overrides(sets, resolve_version(version) if version else None) if sets else Overrides({}, ())
 

@@ -12,18 +12,9 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 import pluggy
 
-from .hookspecs import (
-    PROJECT,
-    CheckSpec,
-    ClientSpec,
-    FormatSpec,
-    Hooks,
-    ModelSpec,
-    PackSpec,
-    ReporterSpec,
-)
+from .guard.calls import PluginError, call, forget_failures, place_of
+from .hookspecs import PROJECT, CheckSpec, ClientSpec, FormatSpec, Hooks, ModelSpec, PackSpec, ReporterSpec
 from .model import UsageError
-from .plugin_calls import PluginError, call, forget_failures, place_of
 
 BUILTIN = (
     "kafka_advisor_plugins.formats",
@@ -63,7 +54,7 @@ class Registry(NamedTuple):
         foreign = [plugin for plugin in self.plugins if plugin.source != "built-in"]
         if not foreign:
             return ""
-        from .plugin_sources import code_digest
+        from .guard.sources import code_digest
 
         files = [plugin.where for plugin in foreign if plugin.source == "file"]
         return code_digest([*(p.where for p in foreign if p.source == "installed"), *sorted(_owners)], files)
@@ -131,7 +122,7 @@ def _imported(target: str) -> Callable[..., Any]:
 def _watched(owner: str, target: str, gives: str) -> Callable[..., Any]:
     from functools import wraps
 
-    from .plugin_answers import checked
+    from .guard.answers import checked
 
     who = f"plugin {owner}: {target}"
     try:
@@ -285,7 +276,7 @@ def _given(manager: pluggy.PluginManager, hook: str, kind: type[Spec]) -> tuple[
         if plugin in BUILTIN:
             specs = implementation.function()
         else:
-            from .plugin_specs import taken
+            from .guard.specs import taken
 
             specs = taken(plugin, hook, implementation.function, kind, _owners)
         for spec in specs:

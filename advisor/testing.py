@@ -14,8 +14,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .engine import Options, audit
-from .report.build import build_report
-from .writing import write_file
+from .output.files import write_file
+from .tell.report import build_report
 
 
 def audit_paths(paths: Sequence[str], **options: Any) -> dict[str, Any]:
@@ -28,8 +28,8 @@ def compare_paths(
     old: str, new: str, from_version: str | None = None, to_version: str | None = None, **options: Any
 ) -> dict[str, Any]:
     """The JSON report on the change from one file or folder to another, or from one version to another."""
-    from .comparing import compare
-    from .report.compared import build_compared
+    from .tell.compare import compare
+    from .tell.compare_report import build_compared
 
     before, after = (
         _options([path], {**options, "kafka_version": version or options.get("kafka_version")})

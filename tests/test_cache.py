@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor.cache import Cache, digest, open_cache
+from advisor.memo.cache import Cache, digest, open_cache
 from advisor.model import Secret
 
 
@@ -46,7 +46,7 @@ def test_a_damaged_entry_reads_as_absent_and_is_replaced(tmp_path: Path, damage:
 
 def test_another_version_does_not_see_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Cache(str(tmp_path)).put("verdict", "key1", 1)
-    monkeypatch.setattr("advisor.cache.__version__", "999.0")
+    monkeypatch.setattr("advisor.memo.cache.__version__", "999.0")
     assert Cache(str(tmp_path)).get("verdict", "key1") is None
 
 
@@ -114,7 +114,7 @@ def test_the_digest_is_the_same_everywhere_and_costs_no_openssl() -> None:
     import hashlib
 
     assert digest(b"kafka") == hashlib.blake2b(b"kafka", digest_size=16).hexdigest()
-    code = "import sys; from advisor.cache import digest; digest(b''); print('_hashlib' in sys.modules)"
+    code = "import sys; from advisor.memo.cache import digest; digest(b''); print('_hashlib' in sys.modules)"
     run = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "False"
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from advisor.cache import Cache
-from advisor.packs import load_packs
+from advisor.memo.cache import Cache
+from advisor.packs.pack import load_packs
 from advisor.registry import load_registry
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -154,11 +154,11 @@ def test_ci_runs_the_test_command_of_the_readme():
 
 def test_verdicts_are_named_by_the_simulator_that_gave_them():
     """A change of the simulator or of decode raises SIM_VERSION, or users keep verdicts of the old one."""
-    from advisor.verdicts import SIM_DIGEST, sources_digest
+    from advisor.ask.verdicts import SIM_DIGEST, sources_digest
 
     assert sources_digest() == SIM_DIGEST, (
         "sim/ or decode.py changed: raise SIM_VERSION in advisor/verdicts.py and put the digest that "
-        "`python -m advisor.verdicts` prints beside it"
+        "`python -m advisor.ask.verdicts` prints beside it"
     )
 
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from advisor.sim import questions, tolerance
-from advisor.sim.batch_split import batch_bytes, fitting
-from advisor.sim.partition_state import Policy
-from advisor.sim.wire import BATCH_OVERHEAD, record_size
+from advisor.sim.partition.state import Policy
+from advisor.sim.producer.batch_split import batch_bytes, fitting
+from advisor.sim.wire.batches import BATCH_OVERHEAD, record_size
 from advisor.syntax.numbers import INT, LONG, SHORT, fact_count, integer
 
 

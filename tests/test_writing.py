@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from advisor.model import UsageError
-from advisor.writing import put_file, write_file
+from advisor.output.files import put_file, write_file
 
 from .conftest import ROOT
 
@@ -171,9 +171,7 @@ def test_half_a_surrogate_pair_is_written_as_its_escape(tmp_path: Path) -> None:
     assert (tmp_path / "report").read_bytes() == b"a\\ud800\\udcff \xc3\xa9"
 
 
-WRITE = (
-    "from advisor.writing import write_file\nprint('first')\nwrite_file({0!r}, 'second\\n')\nprint('third')\n"
-)
+WRITE = "from advisor.output.files import write_file\nprint('first')\nwrite_file({0!r}, 'second\\n')\nprint('third')\n"
 
 
 NAMES = ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"]

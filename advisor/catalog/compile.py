@@ -150,7 +150,7 @@ def text_of(data: Any) -> str:
 
 
 def main() -> int:
-    from ..writing import write_file
+    from ..output.files import write_file
 
     target = os.path.join(DATA, "compiled")
     os.makedirs(target, exist_ok=True)

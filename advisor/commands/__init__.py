@@ -12,9 +12,9 @@ from io import TextIOWrapper
 from typing import TYPE_CHECKING, NoReturn
 
 from .. import __version__
+from ..guard.calls import PluginError
 from ..model import UsageError
-from ..plugin_calls import PluginError
-from ..printing import printable
+from ..output.text import printable
 
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
@@ -49,7 +49,7 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         # It repeats words of the command line as they are, which may be a secret.
-        from ..secrets import without_secrets
+        from ..read.secrets import without_secrets
 
         super().error(printable(without_secrets(message)))
 
@@ -142,7 +142,7 @@ def show(text: str) -> None:
 def say(text: str) -> None:
     """One line to stderr, without secrets and with control characters escaped: names and values in it are
     whatever a file or the command line holds."""
-    from ..secrets import without_secrets
+    from ..read.secrets import without_secrets
 
     text = without_secrets(text)
     if sys.stderr is not None:

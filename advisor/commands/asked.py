@@ -52,7 +52,7 @@ def add_rules(parser: argparse.ArgumentParser) -> None:
 
 def options_of(args: argparse.Namespace) -> Options:
     from ..engine import Options
-    from ..versions import choose_version
+    from ..join.versions import choose_version
 
     if args.kafka_version is not None:
         choose_version(args.kafka_version, ())  # a word that is no version is told before anything is read

@@ -81,8 +81,8 @@ def add_output(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from ..engine import audit
-    from ..report.build import build_report
-    from ..writing import write_file
+    from ..output.files import write_file
+    from ..tell.report import build_report
 
     if args.hook:
         args.paths = _hooked(args)
@@ -119,16 +119,16 @@ def _what_ifs(words: Sequence[str]) -> list[Any]:
     """A word that is no question is told before anything is read."""
     if not words:
         return []
-    from ..whatif import parse
+    from ..simulate.what_if import parse
 
     return [parse(word) for word in words]
 
 
 def _answer(questions: Sequence[Any], result: Audit, report: dict[str, Any], cached: bool) -> None:
-    from ..cache import open_cache
-    from ..remembering import Remembered
-    from ..report.build import reported_deployments
-    from ..whatif import answers
+    from ..memo.answers import Remembered
+    from ..memo.cache import open_cache
+    from ..simulate.what_if import answers
+    from ..tell.report import reported_deployments
 
     remember = Remembered(open_cache(cached))
     asked = [deployment for root in result.roots for deployment in reported_deployments(root)]
@@ -153,7 +153,7 @@ def _reporter(name: str, result: Audit) -> str:
 
 
 def render(name: str, result: Audit, report: dict[str, Any], runs: bool) -> str:
-    from ..plugin_calls import PluginError
+    from ..guard.calls import PluginError
     from ..registry import function
 
     try:

@@ -39,9 +39,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from ..comparing import compare
-    from ..report.compared import build_compared
-    from ..writing import write_file
+    from ..output.files import write_file
+    from ..tell.compare import compare
+    from ..tell.compare_report import build_compared
 
     paths = args.paths
     if len(paths) > 2 or (len(paths) == 1 and not (args.from_version and args.to_version)):

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator, Mapping
 
 from ..model import UsageError
-from ..packs import Rule
+from ..packs.pack import Rule
 from . import show
 
 EPILOG = """\
@@ -38,13 +38,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from ..cache import open_cache
-    from ..explaining import explain_setting
-    from ..failures import BUILT_IN
-    from ..packs import load_packs
-    from ..recipes import RECIPES, told
+    from ..find.failures import BUILT_IN
+    from ..join.versions import choose_version
+    from ..memo.cache import open_cache
+    from ..packs.pack import load_packs
     from ..registry import load_registry
-    from ..versions import choose_version
+    from ..tell.explain import explain_setting
+    from ..tell.recipes import RECIPES, told
 
     registry = load_registry(args.plugin)
     rules = load_packs(registry.packs, args.rules, open_cache(True))
@@ -74,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _guarantee(name: str, asking: list[Rule]) -> Iterator[str]:
-    from ..vocabulary import COMPUTED, GUARANTEES
+    from ..packs.vocabulary import COMPUTED, GUARANTEES
 
     meaning = {**GUARANTEES, **COMPUTED}.get(name)
     yield f"{name} (guarantee)" + (f": {meaning[0]}" if meaning else "")

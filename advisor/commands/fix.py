@@ -17,12 +17,12 @@ import sys
 from typing import TYPE_CHECKING
 
 from ..model import Change, Finding
-from ..printing import printable, printable_lines
+from ..output.text import printable, printable_lines
 from . import say
 from .asked import add_scope, options_of, problems_of, progress
 
 if TYPE_CHECKING:
-    from ..editing import Advice, Edited, Plan
+    from ..edit.plan import Advice, Edited, Plan
 
 EPILOG = """\
 examples:
@@ -47,9 +47,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from ..editing import plan
+    from ..edit.plan import plan
     from ..engine import audit
-    from ..memory import Memories
+    from ..find.memory import Memories
 
     options = options_of(args)
     gc.disable()
@@ -73,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _print(found: Plan) -> bool:
     """The diff on stdout, as bytes: files keep their encoding and their line endings."""
-    from ..diffs import unified
+    from ..edit.diff import unified
 
     names = _names(found.files)
     parts = []
@@ -164,7 +164,7 @@ def _write(found: Plan) -> bool:
 
 def _replace(edited: Edited) -> str | None:
     """The new bytes in the file's place; None, or why not."""
-    from ..writing import put_file, reason
+    from ..output.files import put_file, reason
 
     path = os.path.realpath(edited.path)
     if not path.startswith(os.path.realpath(edited.root).rstrip(os.sep) + os.sep):

@@ -130,7 +130,7 @@ def run(args: argparse.Namespace) -> int:
     conf = _pairs("--conf", args.conf)
     check_installed(args.remote is not None and not args.remote.startswith("local"))
     from ..fleet.run import audit_fleet
-    from ..fleet.summary import render
+    from ..fleet.tell.summary import render
 
     _tell(f"starting Spark on {args.remote or args.master}")
     spark = open_session(args.master, args.remote, conf)

@@ -27,10 +27,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from ..cache import Cache
-    from ..files import PROJECT_FILE
-    from ..project import load_project, to_toml
-    from ..versions import choose_version
+    from ..join.versions import choose_version
+    from ..memo.cache import Cache
+    from ..read.files import PROJECT_FILE
+    from ..read.project import load_project, to_toml
 
     if not os.path.isdir(args.folder):
         raise UsageError(f"{args.folder}: no such folder")
@@ -53,8 +53,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _write_recipe(args: argparse.Namespace) -> int:
-    from ..recipes import files, recipe
-    from ..versions import choose_version
+    from ..join.versions import choose_version
+    from ..tell.recipes import files, recipe
 
     version, _ = choose_version(args.kafka_version, ())
     texts = files(recipe(args.recipe, version.asked), version.asked, args.profile or "prod")
@@ -68,7 +68,7 @@ def _write_recipe(args: argparse.Namespace) -> int:
 
 
 def _write(path: str, text: str, force: bool) -> None:
-    from ..writing import write_file
+    from ..output.files import write_file
 
     write_file(path, text, only_new=not force)
     show(f"wrote {path}")

@@ -26,9 +26,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from ..cache import open_cache
-    from ..failures import BUILT_IN
-    from ..packs import load_packs
+    from ..find.failures import BUILT_IN
+    from ..memo.cache import open_cache
+    from ..packs.pack import load_packs
     from ..registry import load_registry
 
     registry = load_registry(args.plugin)
@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
     ]
     header = ("code", "name", "severity", "evidence", "pack")
     if args.format == "json":
-        from ..printing import json_text
+        from ..output.text import json_text
 
         show(json_text([dict(zip(header, row, strict=True)) for row in rows]))
         return 0

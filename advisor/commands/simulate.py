@@ -15,15 +15,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..model import Deployment, UsageError
-from ..printing import json_text, printable
-from ..vocabulary import BROKER_FAULTS, GUARANTEES, PRODUCER_FAULTS, STEPS, TRANSACTION_FAULTS
+from ..output.text import json_text, printable
+from ..packs.vocabulary import BROKER_FAULTS, GUARANTEES, PRODUCER_FAULTS, STEPS, TRANSACTION_FAULTS
 from . import say
 
 if TYPE_CHECKING:
-    from ..cache import Cache
     from ..catalog import Version
-    from ..packs import Rule
-    from ..scenarios import Scenario
+    from ..memo.cache import Cache
+    from ..packs.pack import Rule
+    from ..simulate.scenario import Scenario
 
 _listed = "".join(f"  {name:<23}{says}\n" for name, (says, _) in GUARANTEES.items())
 _faults = "".join(
@@ -121,7 +121,7 @@ def run(args: argparse.Namespace) -> int:
         return code
     if args.phase is not None:
         raise UsageError("--phase belongs to --schedule")
-    from ..cache import open_cache
+    from ..memo.cache import open_cache
 
     cache = open_cache(not args.no_cache)
     if cache.note:
@@ -179,10 +179,12 @@ def _counts(words: Sequence[str] | None, option: str) -> dict[str, int | str] | 
 
 
 def _deployment(args: argparse.Namespace, cache: Cache) -> int:
+    from ..ask.policies import decode
+    from ..ask.verdicts import Verdicts
     from ..catalog import resolve_version
-    from ..decode import decode
-    from ..report import simulation as shown
-    from ..simulating import (
+    from ..join.versions import choose_version
+    from ..simulate import verdict_report as shown
+    from ..simulate.by_hand import (
         check_overrides,
         completed,
         has_transactions,
@@ -191,8 +193,6 @@ def _deployment(args: argparse.Namespace, cache: Cache) -> int:
         simulate,
         written_by_groups,
     )
-    from ..verdicts import Verdicts
-    from ..versions import choose_version
 
     if args.guarantee is not None:
         known_guarantee(args.guarantee)
@@ -200,7 +200,7 @@ def _deployment(args: argparse.Namespace, cache: Cache) -> int:
     found = _of_files(args) if args.paths else _of_settings(args, stated)
     version = resolve_version(found.version)
     if args.set:
-        from ..overrides import parse_overrides
+        from ..join.overrides import parse_overrides
 
         check_overrides(parse_overrides(args.set, version), version)
     deployment = completed(found)
@@ -231,7 +231,7 @@ def _deployment(args: argparse.Namespace, cache: Cache) -> int:
         "settings": settings,
     }
     if args.guarantee is None:
-        from ..tolerance import headline
+        from ..ask.tolerance import headline
 
         data["headline"] = headline(decoded, verdicts)._asdict()
         for entry in entries:
@@ -242,7 +242,7 @@ def _deployment(args: argparse.Namespace, cache: Cache) -> int:
 
 
 def _deployment_lines(data: Mapping[str, Any], args: argparse.Namespace) -> Iterator[str]:
-    from ..report import simulation as shown
+    from ..simulate import verdict_report as shown
 
     of = f"{data['deployment']}, " if data["deployment"] else ""
     yield f"{of}Kafka {data['kafka_version']}" + (f" ({data['note']})" if "note" in data else "")
@@ -263,8 +263,8 @@ def _deployment_lines(data: Mapping[str, Any], args: argparse.Namespace) -> Iter
 
 
 def _asked(args: argparse.Namespace, cache: Cache, transactions: bool) -> list[Any]:
-    from ..simulating import known_faults, question
-    from ..vocabulary import TRANSACTION_GUARANTEES
+    from ..packs.vocabulary import TRANSACTION_GUARANTEES
+    from ..simulate.by_hand import known_faults, question
 
     environment = _counts(args.environment, "--environment")
     faults = _counts(args.faults, "--faults")
@@ -284,15 +284,15 @@ def _asked(args: argparse.Namespace, cache: Cache, transactions: bool) -> list[A
 
 
 def _rules(cache: Cache) -> tuple[Rule, ...]:
-    from ..packs import load_packs
+    from ..packs.pack import load_packs
     from ..registry import load_registry
 
     return load_packs(load_registry().packs, (), cache)
 
 
 def _of_settings(args: argparse.Namespace, version: Version) -> Deployment:
-    from ..overrides import parse_overrides
-    from ..simulating import of_settings
+    from ..join.overrides import parse_overrides
+    from ..simulate.by_hand import of_settings
 
     if args.deployment is not None:
         raise UsageError("--deployment chooses among those that files hold: name a PATH")
@@ -301,8 +301,8 @@ def _of_settings(args: argparse.Namespace, version: Version) -> Deployment:
 
 def _of_files(args: argparse.Namespace) -> Deployment:
     """The deployment that the paths hold: loaded and linked as `audit` does."""
-    from ..asking import deployments_of
     from ..engine import Options, load_deployments
+    from ..find.asker import deployments_of
     from ..schemas.explain import did_you_mean
 
     options = Options(
@@ -363,12 +363,12 @@ def _scenarios(args: argparse.Namespace, cache: Cache) -> int:
 
 
 def _play(path: str, args: argparse.Namespace, cache: Cache) -> tuple[dict[str, Any], Iterator[str], int]:
-    from ..files import Unreadable, read_bytes
-    from ..log_scenarios import is_log_scenario
-    from ..report.scenario import exit_code, scenario_data, scenario_lines
-    from ..scenarios import play, read_scenario
-    from ..verdicts import Verdicts
-    from ..versions import choose_version
+    from ..ask.verdicts import Verdicts
+    from ..join.versions import choose_version
+    from ..read.files import Unreadable, read_bytes
+    from ..simulate.log_scenario import is_log_scenario
+    from ..simulate.scenario import play, read_scenario
+    from ..simulate.scenario_report import exit_code, scenario_data, scenario_lines
 
     try:
         text = read_bytes(path)
@@ -390,10 +390,10 @@ def _play(path: str, args: argparse.Namespace, cache: Cache) -> tuple[dict[str, 
 def _play_log(
     path: str, text: bytes, args: argparse.Namespace, cache: Cache
 ) -> tuple[dict[str, Any], Iterator[str], int]:
-    from ..log_scenarios import play_log, read_log_scenario
-    from ..report.log_scenario import log_data, log_lines
-    from ..report.scenario import exit_code
-    from ..versions import choose_version
+    from ..join.versions import choose_version
+    from ..simulate.log_scenario import play_log, read_log_scenario
+    from ..simulate.log_scenario_report import log_data, log_lines
+    from ..simulate.scenario_report import exit_code
 
     if args.guarantee or args.faults or args.environment:
         raise UsageError(f"{path} asks a rule about a log: --guarantee, --faults, --environment do not fit")
@@ -407,7 +407,7 @@ def _play_log(
 
 def _changed(scenario: Scenario, args: argparse.Namespace) -> tuple[Scenario, list[str]]:
     """The scenario as the command line has it, and what was changed: then its expectation says nothing."""
-    from ..simulating import known_faults, known_guarantee
+    from ..simulate.by_hand import known_faults, known_guarantee
 
     changed: list[str] = list(args.set)
     if args.set and scenario.policy:
@@ -437,9 +437,14 @@ def _changed(scenario: Scenario, args: argparse.Namespace) -> tuple[Scenario, li
 
 
 def _checkpoint(args: argparse.Namespace) -> int:
-    from ..files import Unreadable, read_bytes
-    from ..report.simulation import checkpoint_answers, checkpoint_lines
-    from ..sim.epochs import CheckpointError, cache_of, explain_checkpoint, parse_checkpoint
+    from ..read.files import Unreadable, read_bytes
+    from ..sim.partition.leader_epochs import (
+        CheckpointError,
+        cache_of,
+        explain_checkpoint,
+        parse_checkpoint,
+    )
+    from ..simulate.verdict_report import checkpoint_answers, checkpoint_lines
 
     file = args.checkpoint
     given = (args.paths, args.guarantee, args.set, args.kafka_version, args.faults, args.environment)

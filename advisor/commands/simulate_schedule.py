@@ -10,7 +10,7 @@ from ..model import Deployment, UsageError
 
 if TYPE_CHECKING:
     from ..catalog import Version
-    from ..scheduling import Schedule
+    from ..simulate.schedule import Schedule
 
 Load = Callable[[argparse.Namespace], Deployment]
 
@@ -19,10 +19,10 @@ def play_schedule(
     args: argparse.Namespace, of_files: Load, opening: Callable[[Version], dict[str, Any]]
 ) -> tuple[dict[str, Any], Iterator[str], int]:
     from ..catalog import resolve_version
-    from ..files import Unreadable, read_bytes
-    from ..report.schedule import exit_code, schedule_data, schedule_lines
-    from ..scheduling import play, read_schedule, with_replicas
-    from ..simulating import completed
+    from ..read.files import Unreadable, read_bytes
+    from ..simulate.by_hand import completed
+    from ..simulate.schedule import play, read_schedule, with_replicas
+    from ..simulate.schedule_report import exit_code, schedule_data, schedule_lines
 
     for option in ("guarantee", "faults", "environment"):
         if getattr(args, option) is not None:
@@ -48,9 +48,9 @@ def play_schedule(
 
 
 def _of_schedule(schedule: Schedule, args: argparse.Namespace) -> Deployment:
-    from ..scenarios import check_stated, stated
-    from ..simulating import of_settings
-    from ..versions import choose_version
+    from ..join.versions import choose_version
+    from ..simulate.by_hand import of_settings
+    from ..simulate.scenario import check_stated, stated
 
     if args.deployment is not None:
         raise UsageError("--deployment chooses among those that files hold: name a PATH")

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 
-from ..files import PROJECT_FILE, marked_root
+from ..read.files import PROJECT_FILE, marked_root
 
 
 def paths_of_hook(paths: Sequence[str], suffixes: Iterable[str]) -> tuple[str, ...]:

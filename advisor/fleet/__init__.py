@@ -30,6 +30,6 @@ def audit_fleet(spark: Any, sources: Any, out: str, **wanted: Any) -> FleetResul
 def findings_by_row(spark: Any, folder: str, where: str = "true") -> Any:
     """The findings of a run, one for each deployment or configuration that has it. `folder` is that of the
     result; `where` is a condition on the table `findings`, such as "code = 'KA101'"."""
-    from .by_row import findings_by_row as rows
+    from .tell.by_row import findings_by_row as rows
 
     return rows(spark, folder, where)

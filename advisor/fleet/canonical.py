@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ..model import Document, Fact, Location, Origin, Secret, Setting, Unknown
-from ..reading import value_of
+from ..read.values import value_of
 from .keys import NAMES, SHAPES
 
 BETWEEN, ENTRY = "\u0001", "\u0002"

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from types import CodeType, ModuleType
 
 from ..catalog import NEWEST, resolution_table
-from ..conditions import compile_condition
-from ..packs import Rule
+from ..packs.conditions import compile_condition
+from ..packs.pack import Rule
 from ..registry import Registry
 
 # Keys whose plain values differ between services that behave alike, and what a plain value looks like.
@@ -38,12 +38,12 @@ SHAPES = {
 
 # The modules that answer guarantees, besides those that plugins name.
 _ANSWERING = (
-    "advisor.decode",
-    "advisor.racks",
-    "advisor.judging",
-    "advisor.turning",
-    "advisor.guaranteed",
-    "advisor.key_placement",
+    "advisor.ask.policies",
+    "advisor.join.racks",
+    "advisor.ask.judge",
+    "advisor.fix.candidates",
+    "advisor.find.guarantees",
+    "advisor.ask.key_placement",
 )
 # A topic's facts as a table of topics has them among its settings.
 TOPIC_FACTS = ("partitions", "replication.factor", "num-partitions", "replication-factor")

@@ -6,20 +6,20 @@ import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..cache import Cache
-from ..choice import Choice
+from ..find.choice import Choice
+from ..join.versions import choose_version
+from ..memo.cache import Cache
 from ..model import UsageError
-from ..packs import load_packs
+from ..packs.pack import load_packs
 from ..registry import load_registry
-from ..versions import choose_version
 from .keys import names_kept_apart, read_keys
 from .options import FleetOptions
 from .owners import owners_given
-from .results import write_results
+from .rows.sources import FORMATS, guess_format
 from .session import NEEDED, is_local, settings
 from .shipping import bundle
-from .sources import FORMATS, guess_format
-from .store import Store
+from .store.store import Store
+from .tell.results import write_results
 from .worker import Job, job_text
 
 if TYPE_CHECKING:
@@ -80,10 +80,10 @@ class Run:
         if "files" in kinds:
             if set(kinds) != {"files"}:
                 raise UsageError("folders of files and tables are audited in runs of their own")
-            from .trees import audit_trees
+            from .trees.plan import audit_trees
 
             return write_results(self, audit_trees(self, job))
-        from .rows import audit_rows
+        from .rows.plan import audit_rows
 
         return write_results(self, audit_rows(self, kinds, job))
 

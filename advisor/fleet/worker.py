@@ -17,18 +17,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
-from ..cache import Cache
-from ..choice import Choice
 from ..engine import Asked, Asking, Linked, Options, ask_linked
+from ..find.choice import Choice
 from ..hookspecs import FormatSpec
-from ..link import facts_of
-from ..loading import FileRecord
+from ..join.link import facts_of
+from ..join.versions import choose_version
+from ..memo.cache import Cache
 from ..model import Deployment, Document, Finding, Location
-from ..packs import Rule, load_packs
-from ..project import EMPTY
+from ..packs.pack import Rule, load_packs
+from ..read.load import FileRecord
+from ..read.project import EMPTY
 from ..registry import load_registry
-from ..report.build import reported_finding
-from ..versions import choose_version
+from ..tell.report import reported_finding
 from .canonical import Canonical
 
 MARK, END = "\ue000", "\ue001"

@@ -9,29 +9,29 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .partition import NotEnabled as NotEnabled
-    from .partition import enabled as enabled
-    from .partition import run as run
-    from .partition import step as step
-    from .partition_state import Event as Event
-    from .partition_state import Policy as Policy
-    from .partition_state import start as start
+    from .partition.state import Event as Event
+    from .partition.state import Policy as Policy
+    from .partition.state import start as start
+    from .partition.step import NotEnabled as NotEnabled
+    from .partition.step import enabled as enabled
+    from .partition.step import run as run
+    from .partition.step import step as step
     from .questions import QUESTIONS as QUESTIONS
     from .questions import ask as ask
-    from .verdict import Bounds as Bounds
-    from .verdict import Broken as Broken
-    from .verdict import Holds as Holds
-    from .verdict import Step as Step
-    from .verdict import Trace as Trace
-    from .verdict import Unknown as Unknown
-    from .verdict import Verdict as Verdict
-    from .verdict import table as table
+    from .search.verdict import Bounds as Bounds
+    from .search.verdict import Broken as Broken
+    from .search.verdict import Holds as Holds
+    from .search.verdict import Step as Step
+    from .search.verdict import Trace as Trace
+    from .search.verdict import Unknown as Unknown
+    from .search.verdict import Verdict as Verdict
+    from .search.verdict import table as table
 
 _HOMES = {
-    "partition": ("NotEnabled", "enabled", "run", "step"),
-    "partition_state": ("Event", "Policy", "start"),
+    "partition.step": ("NotEnabled", "enabled", "run", "step"),
+    "partition.state": ("Event", "Policy", "start"),
     "questions": ("QUESTIONS", "ask"),
-    "verdict": ("Bounds", "Broken", "Holds", "Step", "Trace", "Unknown", "Verdict", "table"),
+    "search.verdict": ("Bounds", "Broken", "Holds", "Step", "Trace", "Unknown", "Verdict", "table"),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 

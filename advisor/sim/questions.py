@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from . import guarantees
-from .essence import classes
-from .partition import enabled, run, step
-from .partition_state import EVENT_OF, Event, Model, Policy, State, start
-from .search import explore
-from .verdict import Bounds, Broken, Effect, Holds, Trace, Unknown, Verdict
+from .partition import guarantees
+from .partition.essence import classes
+from .partition.state import EVENT_OF, Event, Model, Policy, State, start
+from .partition.step import enabled, run, step
+from .search.explore import explore
+from .search.verdict import Bounds, Broken, Effect, Holds, Trace, Unknown, Verdict
 
 Counts = Mapping[str, int]
 Expired = Callable[[], bool]
@@ -375,7 +375,7 @@ def _of_producer(name: str) -> Question:
     def ask_producer(
         policy: Any, environment: Counts, faults: Counts, bounds: Bounds | None, expired: Expired | None
     ) -> Verdict:
-        from .producer_questions import GUARANTEES
+        from .producer.questions import GUARANTEES
 
         return GUARANTEES[name](policy, environment, faults, bounds, expired)
 
@@ -386,7 +386,7 @@ def _of_transactions(name: str) -> Question:
     def ask_transactions(
         policy: Any, environment: Counts, faults: Counts, bounds: Bounds | None, expired: Expired | None
     ) -> Verdict:
-        from .transactions_questions import ask as ask_it
+        from .transactions.questions import ask as ask_it
 
         return ask_it(name, policy, environment, faults, bounds, expired)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from .partition_state import Policy
-from .verdict import Broken, Holds, Verdict
+from .partition.state import Policy
+from .search.verdict import Broken, Holds, Verdict
 
 Ask = Callable[[str, Any, Mapping[str, int], Mapping[str, int]], Verdict]
 

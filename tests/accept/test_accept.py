@@ -9,7 +9,14 @@ import sys
 
 import pytest
 
-from advisor.accept import Accepted, Rejected, looks_like_class, values, would_accept, would_accept_librdkafka
+from advisor.accept import (
+    Accepted,
+    Rejected,
+    looks_like_class,
+    values,
+    would_accept,
+    would_accept_librdkafka,
+)
 from advisor.accept.jaas import parse
 from advisor.catalog import RELEASES, keys, librdkafka_names, resolve_version
 

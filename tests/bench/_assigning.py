@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from advisor.sim.assignors import Assignment, Member, Metadata, assign
+from advisor.sim.assign.assignors import Assignment, Member, Metadata, assign
 
 ROUNDS = 9
 CLIENTS = (

@@ -23,9 +23,9 @@ DOWN, READY = 30_000, 30_000
 
 
 def ours() -> dict[str, int]:
-    from advisor.sim.group_phases import GroupSetup, Phase
-    from advisor.sim.group_plans import _assigned
-    from advisor.sim.group_timeline import GroupRun
+    from advisor.sim.groups.clock.phases import GroupSetup, Phase
+    from advisor.sim.groups.clock.timeline import GroupRun
+    from advisor.sim.groups.plans import _assigned
 
     _assigned.cache_clear()
     setup = GroupSetup(
@@ -117,7 +117,7 @@ class _Coordinator:
             event.succeed((self.generation, member == leader))
 
     def sync(self, leads: bool) -> Any:
-        from advisor.sim.group_plans import Seat, plan
+        from advisor.sim.groups.plans import Seat, plan
 
         self.requests += 1
         if leads:
@@ -168,7 +168,7 @@ class _Member:
 def in_simpy() -> dict[str, int]:
     import simpy
 
-    from advisor.sim.group_plans import _assigned
+    from advisor.sim.groups.plans import _assigned
 
     _assigned.cache_clear()
     env = simpy.Environment()

@@ -68,7 +68,14 @@ def row_at_a_time(spark: Any, source: str, rows: int) -> None:
 
     def judge(component: str, config: dict[str, str]) -> str:
         from advisor.fleet.canonical import Canonical
-        from advisor.fleet.worker import SECTION, Job, job_text, judge_deployments, judge_documents, judge_of
+        from advisor.fleet.worker import (
+            SECTION,
+            Job,
+            job_text,
+            judge_deployments,
+            judge_documents,
+            judge_of,
+        )
 
         job = Job(None, None, (), (), (), (), "", True, {})
         asked = judge_of(job_text(job))

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from advisor.sim.search import explore
+from advisor.sim.search.explore import explore
 from tests.bench import _plain
 from tests.bench.files import yaml_text
 from tests.bench.measure import ROOT, installed
@@ -119,8 +119,9 @@ def questions() -> list[tuple[str, float]]:
 def idempotent_producer(family: str) -> float:
     """The producer's question that is longest searched: nothing is found. From scratch each time, as what was
     found clean is remembered."""
-    from advisor.sim import ask, producer_questions
-    from advisor.sim.producer_policy import ProducerPolicy
+    from advisor.sim import ask
+    from advisor.sim.producer import questions as producer_questions
+    from advisor.sim.producer.policy import ProducerPolicy
 
     policy = ProducerPolicy(client_family=family, acks="all", idempotence=True, in_flight=5, retries=None)
     faults = {"lost_response": 1, "retriable_error": 1, "leader_move": 1}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from advisor.fleet.page import fleet_page
+from advisor.fleet.tell.page import fleet_page
 
 ROWS = 100_000
 HOSTILE = '</script><img src=x onerror="document.title=1"><b>&amp;"\' \u2028 ${x}'

@@ -191,8 +191,8 @@ def test_every_line_of_init_can_be_taken_up(advisor, tmp_path):
     text = "\n".join(taken)
     parsed = tomllib.loads(text)
     assert set(parsed) >= {"kafka_version", "profile", "fail_on", "severity", "facts", "workload", "suppress"}
-    from advisor.cache import Cache
-    from advisor.project import load_project
+    from advisor.memo.cache import Cache
+    from advisor.read.project import load_project
 
     project = load_project(str(path), text, Cache(None))
     assert project.kafka_version == parsed["kafka_version"]

@@ -14,7 +14,7 @@ import time
 import pytest
 
 from advisor.cli import main
-from advisor.printing import json_text, printable, printable_lines
+from advisor.output.text import json_text, printable, printable_lines
 from tests.conftest import ROOT
 
 from .telling import PRODUCER, told

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from advisor.cli import main
-from advisor.project_schema import ProjectFile
+from advisor.read.project_schema import ProjectFile
 
 from .telling import PRODUCER
 
@@ -139,7 +139,7 @@ def test_a_file_of_mostly_unknown_keys_is_not_hidden(said):
 
 def test_too_many_behaviours_are_told(said, monkeypatch):
     """More than can be judged is no success: which guarantees were not judged, and why."""
-    from advisor import judging
+    from advisor.ask import judge as judging
 
     monkeypatch.setattr(judging, "COMBINATIONS_MAX", 1)
     Path("producer.properties").write_text(PRODUCER)
@@ -184,8 +184,8 @@ def fields() -> list[str]:
         found.append(f"{name} = ")
         inner = [
             model
-            for model in __import__("advisor.project_schema", fromlist=["x"]).__dict__.values()
-            if isinstance(model, type) and model.__module__ == "advisor.project_schema"
+            for model in __import__("advisor.read.project_schema", fromlist=["x"]).__dict__.values()
+            if isinstance(model, type) and model.__module__ == "advisor.read.project_schema"
         ]
         for model in inner:
             if f"{model.__name__}]" in str(field.annotation) or f"{model.__name__} |" in str(
@@ -204,9 +204,9 @@ def test_fields_of_every_table_are_tried():
 
 
 def test_no_field_of_the_project_file_crashes_with_a_wrong_type():
-    from advisor.cache import Cache
+    from advisor.memo.cache import Cache
     from advisor.model import UsageError
-    from advisor.project import load_project
+    from advisor.read.project import load_project
 
     refused: list[str] = []
     for line in fields():

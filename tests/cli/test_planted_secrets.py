@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 import pytest
 
-from advisor.diffs import unified
+from advisor.edit.diff import unified
 from advisor.model import Secret, Unknown
-from advisor.reading import value_of
+from advisor.read.values import value_of
 
 # Keys that are secret by their words, whatever comes around them.
 _KEYS = """

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from advisor.cache import Cache
 from advisor.cli import main
-from advisor.packs import load_packs
-from advisor.recipes import RECIPES, audited, files, needs, recipe, told
+from advisor.memo.cache import Cache
+from advisor.packs.pack import load_packs
 from advisor.registry import load_registry
+from advisor.tell.recipes import RECIPES, audited, files, needs, recipe, told
 
 VERSIONS = ("2.8", "3.5", "3.9", "4.3")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from advisor.edits import CannotEdit, EditStep
+from advisor.edit.steps import CannotEdit, EditStep
 from advisor.model import Document, Source
 from advisor.registry import function, load_registry
 

@@ -138,7 +138,7 @@ def test_only_named_files_are_changed(tmp_path):
 
 
 def test_a_file_that_changed_in_the_meantime_is_not_written(lossy, monkeypatch):
-    from advisor import editing
+    from advisor.edit import plan as editing
 
     path = lossy / "app/producer.properties"
     planned = editing.plan

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.diffs import unified
-from advisor.masks import hidden_lines
+from advisor.edit.diff import unified
+from advisor.edit.masks import hidden_lines
 from tests.conftest import needs
 
 

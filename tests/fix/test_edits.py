@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from kafka_advisor_plugins.formats import edit_env, edit_properties, edit_yaml
 from kafka_advisor_plugins.formats.envfile import parse_env
 
-from advisor.edits import CannotEdit, EditStep, spliced
+from advisor.edit.steps import CannotEdit, EditStep, spliced
 from advisor.model import Document, Source
 from advisor.syntax.properties import parse_properties
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from advisor.edits import CannotEdit, EditStep
-from advisor.files import decode
+from advisor.edit.steps import CannotEdit, EditStep
 from advisor.model import Document, LoadError, Source
+from advisor.read.files import decode
 from advisor.registry import function, load_registry
 from tests.conftest import ROOT
 

@@ -8,7 +8,7 @@ import random
 import pyarrow as pa
 import pytest
 
-from advisor.fleet.joining import GROUPS_MAX, READERS, TAKEN, cluster_of, join_rows
+from advisor.fleet.rows.join import GROUPS_MAX, READERS, TAKEN, cluster_of, join_rows
 
 KINDS = {"line": pa.int32(), "partitions": pa.int32(), "lines": pa.map_(pa.string(), pa.int32())}
 SCHEMA = pa.schema([(name, KINDS.get(name, pa.string())) for name in TAKEN])

@@ -12,9 +12,9 @@ import pytest
 
 from advisor.fleet.canonical import ABSENT, BETWEEN, ENTRY, Canonical, masked
 from advisor.fleet.keys import NAMES
-from advisor.fleet.narrowing import TORN, Narrowing, narrow_rows
-from advisor.fleet.parquet_here import read_split, splits
-from advisor.fleet.sources import named_columns
+from advisor.fleet.rows.narrow import TORN, Narrowing, narrow_rows
+from advisor.fleet.rows.parquet_here import read_split, splits
+from advisor.fleet.rows.sources import named_columns
 
 APART = sorted(NAMES)
 TEXT = pa.string()

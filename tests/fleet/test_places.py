@@ -7,8 +7,8 @@ import json
 import pytest
 
 from advisor.fleet import FleetOptions
-from advisor.fleet.places import HadoopPlace, place
 from advisor.fleet.run import audit_fleet
+from advisor.fleet.store.places import HadoopPlace, place
 
 from .test_files import places
 

@@ -7,15 +7,15 @@ import random
 import pytest
 
 from advisor.catalog import resolution_table, resolve_version
-from advisor.effective import effective
 from advisor.fleet.canonical import Canonical, of_document
 from advisor.fleet.keys import names_kept_apart, read_keys
-from advisor.fleet.narrowing import TORN
 from advisor.fleet.options import FleetOptions
-from advisor.fleet.resolving import spoken_sql
-from advisor.fleet.sources import normalised
+from advisor.fleet.rows.narrow import TORN
+from advisor.fleet.rows.resolution import spoken_sql
+from advisor.fleet.rows.sources import normalised
+from advisor.join.effective import effective
 from advisor.model import Document
-from advisor.reading import setting
+from advisor.read.values import setting
 
 CONFIGS = 10_000
 
@@ -140,8 +140,8 @@ def test_a_value_that_would_read_back_as_another_configuration_is_seen(spark, va
 
 
 def test_keys_that_guarantees_read_are_kept():
-    from advisor.cache import Cache
-    from advisor.packs import load_packs
+    from advisor.memo.cache import Cache
+    from advisor.packs.pack import load_packs
     from advisor.registry import load_registry
 
     registry = load_registry()

@@ -7,8 +7,8 @@ import csv
 import pytest
 
 from advisor.fleet import FleetOptions
-from advisor.fleet.narrowing import TORN
-from advisor.fleet.sources import guess_format, named_columns, normalised, read_table
+from advisor.fleet.rows.narrow import TORN
+from advisor.fleet.rows.sources import guess_format, named_columns, normalised, read_table
 from advisor.model import UsageError
 
 

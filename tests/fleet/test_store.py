@@ -7,9 +7,9 @@ import json
 import pyarrow.parquet as pq
 import pytest
 
-from advisor.fleet import verdict_table
-from advisor.fleet.places import LocalPlace
-from advisor.fleet.verdict_table import COLUMNS, FILES_MAX, SIMULATOR, keep_verdicts, read_verdicts
+from advisor.fleet.store import verdict_table
+from advisor.fleet.store.places import LocalPlace
+from advisor.fleet.store.verdict_table import COLUMNS, FILES_MAX, SIMULATOR, keep_verdicts, read_verdicts
 from advisor.model import UsageError
 
 

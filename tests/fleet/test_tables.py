@@ -10,9 +10,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from advisor.fleet import audit_fleet, findings_by_row, page
+from advisor.fleet import audit_fleet, findings_by_row
 from advisor.fleet.session import NEEDED, settings
-from advisor.fleet.tables import SCHEMAS
+from advisor.fleet.store.tables import SCHEMAS
+from advisor.fleet.tell import page
 from advisor.model import UsageError
 from tests.cli.test_planted_secrets import CASES
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from random import Random
 from typing import NamedTuple
 
-from advisor.link import FACT_NAMES
+from advisor.join.link import FACT_NAMES
 
 from .changes import any_key, any_value, mutate, plant_secret
 from .corpus import CHECKPOINT, CONFIGURATION, PACK, PROJECT_FILE, SCENARIO, SCHEDULE, Seed, corpus, of_kind
@@ -239,7 +239,7 @@ def _format(chance: Random) -> list[str]:
 
 
 def _simulate_options(chance: Random) -> list[str]:
-    from advisor.vocabulary import BROKER_FAULTS, GUARANTEES, PRODUCER_FAULTS, TRANSACTION_FAULTS
+    from advisor.packs.vocabulary import BROKER_FAULTS, GUARANTEES, PRODUCER_FAULTS, TRANSACTION_FAULTS
 
     faults = [*BROKER_FAULTS, *PRODUCER_FAULTS, *TRANSACTION_FAULTS]
     words = _format(chance)

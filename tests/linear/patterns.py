@@ -57,8 +57,8 @@ MADE: dict[tuple[str, str], Callable[[Any], list[Any]]] = {
 
 
 def _of_rules() -> Iterator[str]:
-    from advisor.cache import Cache
-    from advisor.packs import load_packs
+    from advisor.memo.cache import Cache
+    from advisor.packs.pack import load_packs
     from advisor.registry import load_registry
 
     def found(value: object) -> Iterator[str]:

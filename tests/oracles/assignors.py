@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from advisor.sim.assignors import Member, Metadata, TopicPartition, assign, withheld
+from advisor.sim.assign.assignors import Member, Metadata, TopicPartition, assign, withheld
 
 
 def partition(name: str) -> TopicPartition:

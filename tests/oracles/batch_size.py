@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from advisor.sim.wire import (
+from advisor.sim.wire.batches import (
     BATCH_OVERHEAD,
     Batch,
     Record,
@@ -15,8 +15,8 @@ from advisor.sim.wire import (
     max_timestamp,
     record_sizes,
 )
-from advisor.sim.wire_compression import TOLERANCE
-from advisor.sim.wire_legacy import encode_message_set, message_size, wrapper_size
+from advisor.sim.wire.compression import TOLERANCE
+from advisor.sim.wire.legacy import encode_message_set, message_size, wrapper_size
 
 TEXT = b'{"id":12345,"name":"kafka","ok":true} '
 

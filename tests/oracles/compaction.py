@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from advisor.sim.log_compaction import Append, KeyedLog, clean, cleanable, extend, open_keyed, roll_keyed
-from advisor.sim.log_segments import LogConfig
+from advisor.sim.log.compaction import Append, KeyedLog, clean, cleanable, extend, open_keyed, roll_keyed
+from advisor.sim.log.segments import LogConfig
 
 
 def answer(case: dict[str, Any]) -> list[dict[str, Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from advisor.sim.offsets_topic import java_abs, java_hash, offsets_partition
+from advisor.sim.placing.offsets_topic import java_abs, java_hash, offsets_partition
 
 
 def answer(case: dict[str, Any]) -> dict[str, Any]:

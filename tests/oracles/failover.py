@@ -12,13 +12,13 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from advisor.answers.timing import timed
+from advisor.ask.answers.producer.setup import timed
 from advisor.catalog import resolve_version
-from advisor.link import Overrides
+from advisor.join.link import Overrides
 from advisor.model import Fact, Origin, Setting
-from advisor.scheduling import step_of
-from advisor.sim.timeline import Outcome, Setup, Step, outcomes
-from advisor.simulating import completed, of_settings
+from advisor.sim.clock.timeline import Outcome, Setup, Step, outcomes
+from advisor.simulate.by_hand import completed, of_settings
+from advisor.simulate.schedule import step_of
 
 MILLISECOND = 1_000
 COUNTS = ("acked", "acked_lost", "failed_but_readable", "duplicates", "descents")

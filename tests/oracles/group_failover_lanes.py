@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from advisor.sim.group_phases import GroupSetup, Phase
-from advisor.sim.group_timeline import GroupRun
+from advisor.sim.groups.clock.phases import GroupSetup, Phase
+from advisor.sim.groups.clock.timeline import GroupRun
 from tests.oracles.group_lanes import Input, Outcome, gather, number, stopped
 
 

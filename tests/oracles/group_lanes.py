@@ -11,10 +11,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from advisor.sim.group_phases import GroupSetup, Phase
-from advisor.sim.group_polling import COMMIT_FAILED, REBALANCE_IN_PROGRESS
-from advisor.sim.group_side import Node
-from advisor.sim.group_timeline import GroupRun
+from advisor.sim.groups.clock.coordinator import Node
+from advisor.sim.groups.clock.phases import GroupSetup, Phase
+from advisor.sim.groups.clock.polling import COMMIT_FAILED, REBALANCE_IN_PROGRESS
+from advisor.sim.groups.clock.timeline import GroupRun
 
 WATCHED_MS = 10_000  # how long a lane looks for what does not come
 JVM_PAUSE_MS = 500  # between two steps of a lane

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from advisor.sim.group_phases import GroupSetup, Phase
-from advisor.sim.group_timeline import GroupRun
-from advisor.sim.rolling import CLASSIC, CONSUMER, Brokers, Kind, join
+from advisor.sim.groups.clock.phases import GroupSetup, Phase
+from advisor.sim.groups.clock.timeline import GroupRun
+from advisor.sim.groups.roll import CLASSIC, CONSUMER, Brokers, Kind, join
 from tests.oracles.group_lanes import WATCHED_MS, Input, Outcome, number, revoked, settle
 
 STRATEGIES = {

@@ -18,10 +18,10 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any
 
-from advisor.sim.consumer import AFTER, AUTO, BEFORE, Reading
-from advisor.sim.group_outcomes import outcomes
-from advisor.sim.group_phases import GroupSetup, Phase
-from advisor.sim.rolling import CONSUMER
+from advisor.sim.groups.clock.outcomes import outcomes
+from advisor.sim.groups.clock.phases import GroupSetup, Phase
+from advisor.sim.groups.consumer import AFTER, AUTO, BEFORE, Reading
+from advisor.sim.groups.roll import CONSUMER
 from tests.oracles import group_failover_lanes, group_lanes, group_mixed_lanes
 
 # The clusters of all lanes ran with these, whatever a lane says besides (group.protocol=consumer only).

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from advisor.sim.epochs import EpochCache
+from advisor.sim.partition.leader_epochs import EpochCache
 
 # Operations that answer with the entries after them, and those that only ask.
 _CHANGES = {

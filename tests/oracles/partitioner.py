@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from advisor.sim.partitioner import murmur2, partition_for, positive
+from advisor.sim.placing.partitioner import murmur2, partition_for, positive
 
 
 def answer(case: dict[str, Any]) -> dict[str, Any]:

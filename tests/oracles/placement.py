@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from advisor.sim.placement import Broker, PlacementError, assign_replicas, place_striped
+from advisor.sim.placing.placement import Broker, PlacementError, assign_replicas, place_striped
 
 
 class _Dice:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from advisor.sim.accumulator import Arrival, Batching, replay
+from advisor.sim.producer.accumulator import Arrival, Batching, replay
 
 
 def answer(case: dict[str, Any]) -> dict[str, Any]:

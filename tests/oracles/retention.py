@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 from typing import Any
 
-from advisor.sim.log_retention import (
+from advisor.sim.log.retention import (
     OffsetOutOfRange,
     delete_old_segments,
     delete_records,
     move_high_watermark,
 )
-from advisor.sim.log_segments import Log, LogConfig, Segment
+from advisor.sim.log.segments import Log, LogConfig, Segment
 
 
 def answer(case: dict[str, Any]) -> list[dict[str, Any]]:

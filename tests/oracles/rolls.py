@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from advisor.sim.rolling import BY_BROKER, Roll, roll
+from advisor.sim.groups.roll import BY_BROKER, Roll, roll
 from tests.oracles.group_mixed_lanes import ENDS_WITH, brokers, kind
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from advisor.sim.log_segments import AppendError, Batch, Log, LogConfig, append, open_log
+from advisor.sim.log.segments import AppendError, Batch, Log, LogConfig, append, open_log
 
 
 def answer(case: dict[str, Any]) -> dict[str, Any]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from base64 import urlsafe_b64decode
 from typing import Any
 
-from advisor.sim.java_order import spread_uuid_hash, table_size
-from advisor.sim.server_assignors import ServerMember, assign, flat
+from advisor.sim.assign.java_order import spread_uuid_hash, table_size
+from advisor.sim.assign.server import ServerMember, assign, flat
 
 from .assignors import as_sets, names, partition
 

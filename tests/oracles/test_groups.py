@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from advisor.sim.consumer import AFTER, AUTO, BEFORE
+from advisor.sim.groups.consumer import AFTER, AUTO, BEFORE
 from tests.oracles.__main__ import HERE, cases, held_out, replay, tuned
 from tests.oracles.groups import answers, compare, readings, sizes
 

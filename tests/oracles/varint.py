@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from advisor.sim import wire_varint as ours
+from advisor.sim.wire import varint as ours
 
 
 def answer(case: dict[str, Any]) -> dict[str, Any]:

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from advisor.cache import Cache
+from advisor.memo.answers import Remembered
+from advisor.memo.cache import Cache
 from advisor.model import UsageError
-from advisor.remembering import Remembered
 from advisor.testing import audit_paths
 
 PLUGIN = """

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.conditions import ConditionError, Get, compile_condition
 from advisor.model import Secret, Unknown, Value
+from advisor.packs.conditions import ConditionError, Get, compile_condition
 
 Values = Mapping[str, tuple[Value | None, bool]]
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from advisor import packs
-from advisor.cache import Cache
 from advisor.hookspecs import PackSpec
+from advisor.memo.cache import Cache
 from advisor.model import Location, UsageError
-from advisor.packs import applies_to, compile_folder, compile_pack, load_packs
+from advisor.packs import pack as packs
+from advisor.packs.pack import applies_to, compile_folder, compile_pack, load_packs
 from advisor.schemas.tomltext import read_toml
 
 HERE = Path(__file__).parent
@@ -210,7 +210,7 @@ def test_a_packages_pack_is_read_compiled_unless_it_was_edited(
 
 def test_the_shipped_packs_equal_their_sources() -> None:
     shipped = (RULES / packs.COMPILED).read_text(encoding="utf-8")
-    assert shipped == compile_folder(str(RULES)), "run: python -m advisor.packs compile"
+    assert shipped == compile_folder(str(RULES)), "run: python -m advisor.packs.pack compile"
 
 
 def test_a_warm_start_imports_nothing_heavy(tmp_path: Path) -> None:
@@ -218,10 +218,10 @@ def test_a_warm_start_imports_nothing_heavy(tmp_path: Path) -> None:
     project.write_text('kafka_version = "4.1"\n[facts]\nbrokers = 3\n[workload]\nlongest_outage = "30s"\n')
     code = f"""
 import sys
-from advisor.cache import Cache
-from advisor.conditions import compile_condition
-from advisor.packs import load_packs
-from advisor.project import load_project
+from advisor.memo.cache import Cache
+from advisor.packs.conditions import compile_condition
+from advisor.packs.pack import load_packs
+from advisor.read.project import load_project
 cache = Cache({str(tmp_path / "cache")!r})
 rules = load_packs((), [{str(PLATFORM)!r}], cache)
 project = load_project({str(project)!r}, open({str(project)!r}, "rb").read(), cache)

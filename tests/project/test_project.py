@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor import project as module
-from advisor.cache import Cache
+from advisor.memo.cache import Cache
 from advisor.model import Location, UsageError
-from advisor.project import EMPTY, load_project, to_toml
-from advisor.project_schema import ProjectFile, schema_text
+from advisor.read import project as module
+from advisor.read.project import EMPTY, load_project, to_toml
+from advisor.read.project_schema import ProjectFile, schema_text
 from advisor.schemas import load_schema
 from advisor.schemas.tomltext import read_toml
 
@@ -198,7 +198,7 @@ def test_a_link_does_not_lead_out_even_when_cached(tmp_path: Path) -> None:
 
 def test_the_published_schema_is_that_of_the_models() -> None:
     path = Path(module.__file__).parent / "schemas" / "project.schema.json"
-    assert path.read_text(encoding="utf-8") == schema_text(), "run: python -m advisor.project_schema"
+    assert path.read_text(encoding="utf-8") == schema_text(), "run: python -m advisor.read.project_schema"
 
 
 def test_the_schema_takes_what_is_taken_and_refuses_what_is_refused() -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from advisor.cache import Cache
-from advisor.deciding import conditions
-from advisor.decode import decode, producer_policies, replication_policies
-from advisor.judging import PRODUCER_GUARANTEES, counts, judge
+from advisor.ask.judge import PRODUCER_GUARANTEES, counts, judge
+from advisor.ask.policies import decode, producer_policies, replication_policies
+from advisor.ask.regions import conditions
+from advisor.ask.verdicts import Verdicts
+from advisor.memo.cache import Cache
 from advisor.model import Deployment, Document, Fact, Location, Origin, Setting
-from advisor.verdicts import Verdicts
 from tests.rules.test_rules import RULES
 
 VERDICTS = Verdicts(Cache(None))

@@ -17,8 +17,8 @@ from typing import Any
 
 import pytest
 
-from advisor.cache import Cache
-from advisor.packs import load_packs
+from advisor.memo.cache import Cache
+from advisor.packs.pack import load_packs
 from advisor.registry import load_registry
 from advisor.testing import audit_paths, audit_settings, compare_paths
 

@@ -10,8 +10,8 @@ import jsonschema
 import pytest
 
 import advisor.schemas
-from advisor.cache import Cache
-from advisor.packs import load_packs
+from advisor.memo.cache import Cache
+from advisor.packs.pack import load_packs
 from advisor.registry import load_registry
 from advisor.testing import audit_settings, audit_texts
 
@@ -350,8 +350,8 @@ def test_no_number_of_a_topic_fails_a_rule(key, value):
 
 @pytest.mark.parametrize("rate", [5e-324, 1e-300, 1e-9, 1e9, 1e308])
 def test_no_rate_overflows(rate):
-    from advisor.sim.log import LogConfig
-    from advisor.sim.log_workload import flow_of, shape
+    from advisor.sim.log.log import LogConfig
+    from advisor.sim.log.workload import flow_of, shape
 
     flow = flow_of(rate, 1024)
     assert flow.gap_us >= 1

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from advisor.sim import Bounds, Broken, Policy, Verdict, ask, run, start, table
-from advisor.sim.verdict import Trace
+from advisor.sim.search.verdict import Trace
 
 HERE = Path(__file__).parent
 SCENARIOS = HERE / "scenarios"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.sim.accumulator import (
+from advisor.sim.producer.accumulator import (
     APPENDED,
     BATCH_FULL,
     BLOCKED,
@@ -20,7 +20,7 @@ from advisor.sim.accumulator import (
     Replay,
     replay,
 )
-from advisor.sim.wire import BATCH_OVERHEAD, contents_size, record_size
+from advisor.sim.wire.batches import BATCH_OVERHEAD, contents_size, record_size
 from tests.oracles.__main__ import HERE
 from tests.oracles.__main__ import replay as replay_recorded
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.sim.assignors import (
+from advisor.sim.assign.assignors import (
     BUILT_IN,
     Assignment,
     Member,
@@ -15,9 +15,9 @@ from advisor.sim.assignors import (
     rebalance_protocol,
     withheld,
 )
-from advisor.sim.java_order import map_order, number_set_order
-from advisor.sim.server_assignors import ServerMember, flat
-from advisor.sim.server_assignors import assign as assign_by_broker
+from advisor.sim.assign.java_order import map_order, number_set_order
+from advisor.sim.assign.server import ServerMember, flat
+from advisor.sim.assign.server import assign as assign_by_broker
 from tests.oracles.__main__ import HERE, replay
 
 AB = ("A", "B")

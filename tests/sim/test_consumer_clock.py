@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from advisor.sim.consumer import NO_OFFSET, OUT_OF_RANGE, Reading
-from advisor.sim.fetching import fetched
-from advisor.sim.group_absence import READ, WRITTEN, absent
-from advisor.sim.group_phases import Absence, FetchSetup, GroupSetup, Phase
-from advisor.sim.group_timeline import INVALID_SESSION, GroupRun
+from advisor.sim.groups.clock.absence import READ, WRITTEN, absent
+from advisor.sim.groups.clock.fetches import fetched
+from advisor.sim.groups.clock.phases import Absence, FetchSetup, GroupSetup, Phase
+from advisor.sim.groups.clock.timeline import INVALID_SESSION, GroupRun
+from advisor.sim.groups.consumer import NO_OFFSET, OUT_OF_RANGE, Reading
 
 HOUR = 3_600_000
 

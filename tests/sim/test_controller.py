@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from advisor.sim.quorum import Ensemble, Quorum, until_fenced
+from advisor.sim.clock.grid import GRID, Phase
+from advisor.sim.clock.producer.policy import ClientPolicy
+from advisor.sim.clock.quorum import Ensemble, Quorum, until_fenced
+from advisor.sim.clock.record import record
+from advisor.sim.clock.timeline import Run, Setup, Step, outcomes
 from advisor.sim.ranges import SECOND
-from advisor.sim.timeline import Run, Setup, Step, outcomes
-from advisor.sim.timeline_policy import ClientPolicy
-from advisor.sim.timeline_record import record
-from advisor.sim.timeline_table import GRID, Phase
 from tests.sim.test_timeline import AWAIT, CLIENT, LOAD, UNSAFE, setup, sleep
 
 THREE = Quorum(voters=3)

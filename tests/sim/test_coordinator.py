@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from advisor.sim.consumer import AFTER, AUTO, Reading
-from advisor.sim.group_phases import GRID, GroupSetup, Phase
-from advisor.sim.group_story import story
-from advisor.sim.group_timeline import COORDINATOR, GroupRun
+from advisor.sim.groups.clock.phases import GRID, GroupSetup, Phase
+from advisor.sim.groups.clock.story import story
+from advisor.sim.groups.clock.timeline import COORDINATOR, GroupRun
+from advisor.sim.groups.consumer import AFTER, AUTO, Reading
 
 GOLDEN = Path(__file__).parent / "groups/clocked/coordinator-dies.txt"
 PROTOCOLS = (("classic", ("range",)), ("classic", ("cooperative-sticky",)), ("consumer", ("uniform",)))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.sim.epochs import (
+from advisor.sim.partition.leader_epochs import (
     CheckpointError,
     EpochCache,
     EpochEntry,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from advisor.sim.follower_delay import delay
-from advisor.sim.follower_reads import Policy, State, no_record_skipped, passed_over, step
+from advisor.sim.groups.clock.follower_delay import delay
+from advisor.sim.groups.search.follower_reads import Policy, State, no_record_skipped, passed_over, step
 
 
 @pytest.mark.parametrize("reset", ["latest", "earliest"])

@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.sim import group as classic
-from advisor.sim import group_epochs as epochs
-from advisor.sim.consumer import (
+from advisor.sim.groups import classic as classic
+from advisor.sim.groups import kip848 as epochs
+from advisor.sim.groups.clock.phases import GRID, GroupSetup
+from advisor.sim.groups.clock.timeline import GroupRun
+from advisor.sim.groups.consumer import (
     AFTER,
     AUTO,
     BEFORE,
@@ -31,12 +33,10 @@ from advisor.sim.consumer import (
     readable,
     start,
 )
-from advisor.sim.group_model import enabled, initial, step
-from advisor.sim.group_phases import GRID, GroupSetup
-from advisor.sim.group_plans import Seat, plan
-from advisor.sim.group_questions import every_record_processed, processed_once, skipped, twice
-from advisor.sim.group_states import FAULTS, Event, GroupPolicy, State
-from advisor.sim.group_timeline import GroupRun
+from advisor.sim.groups.plans import Seat, plan
+from advisor.sim.groups.search.questions import every_record_processed, processed_once, skipped, twice
+from advisor.sim.groups.search.states import FAULTS, Event, GroupPolicy, State
+from advisor.sim.groups.search.step import enabled, initial, step
 from tests.sim.groups.golden import SCENARIOS, ask, read, text_of, trace_file
 
 BUDGET = {"member_crash": 1, "rebalance": 1}

@@ -13,10 +13,10 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from advisor.sim import Bounds, Broken, Event, Holds, Policy, ask, enabled, run, start, step
-from advisor.sim.guarantees import acked_records_survive
-from advisor.sim.partition_state import EVENT_OF, TRUNCATIONS, Model, State, parse, view
-from advisor.sim.search import explore
-from advisor.sim.verdict import as_dict, from_dict
+from advisor.sim.partition.guarantees import acked_records_survive
+from advisor.sim.partition.state import EVENT_OF, TRUNCATIONS, Model, State, parse, view
+from advisor.sim.search.explore import explore
+from advisor.sim.search.verdict import as_dict, from_dict
 
 SCHEMA = json.loads(
     (Path(__file__).parents[2] / "advisor/schemas/report.schema.json").read_text(encoding="utf-8")

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.sim.log import drive
-from advisor.sim.log_compaction import (
+from advisor.sim.log.compaction import (
     TOMBSTONE,
     Append,
     CleanError,
@@ -18,13 +17,14 @@ from advisor.sim.log_compaction import (
     open_keyed,
     roll_keyed,
 )
-from advisor.sim.log_retention import (
+from advisor.sim.log.log import drive
+from advisor.sim.log.retention import (
     OffsetOutOfRange,
     delete_old_segments,
     delete_records,
     move_high_watermark,
 )
-from advisor.sim.log_segments import AppendError, Batch, Log, LogConfig, append, open_log, roll, roll_reason
+from advisor.sim.log.segments import AppendError, Batch, Log, LogConfig, append, open_log, roll, roll_reason
 from tests.oracles.__main__ import HERE, replay
 
 SMALL = LogConfig(segment_bytes=1000, segment_ms=100)

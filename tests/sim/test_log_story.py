@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from advisor.sim.amounts import duration, size
-from advisor.sim.log_cleaning import overwritten, tombstone
-from advisor.sim.log_segments import LogConfig
-from advisor.sim.log_story import steady_story
-from advisor.sim.log_workload import flow_of
+from advisor.sim.log.amounts import duration, size
+from advisor.sim.log.cleaning import overwritten, tombstone
+from advisor.sim.log.segments import LogConfig
+from advisor.sim.log.story import steady_story
+from advisor.sim.log.workload import flow_of
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.sim.log import Append, History, Schedule, clean, cleanable, drive, extend, open_keyed
-from advisor.sim.log_segments import Batch, LogConfig
-from advisor.sim.log_workload import Flow, compacted, flow_of, life, shape, steady
+from advisor.sim.log.log import Append, History, Schedule, clean, cleanable, drive, extend, open_keyed
+from advisor.sim.log.segments import Batch, LogConfig
+from advisor.sim.log.workload import Flow, compacted, flow_of, life, shape, steady
 
 DAY = 86_400_000
 # Logs of the real UnifiedLog of 4.3.1 under steady appends, checked for retention at equal distances: the

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.sim.partitioner import (
+from advisor.sim.placing.partitioner import (
     SCHEMES,
     Load,
     StickyBytes,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.sim.placement import (
+from advisor.sim.placing.placement import (
     Broker,
     PlacementError,
     assign_replicas,

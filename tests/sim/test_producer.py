@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.sim.producer import FAULTS, Event, ProducerPolicy, State, enabled, initial, step
-from advisor.sim.producer_questions import (
+from advisor.sim.producer.questions import (
     GUARANTEES,
     records_stored_once,
     reordered,
@@ -21,8 +20,7 @@ from advisor.sim.producer_questions import (
     successors,
     witnesses,
 )
-from advisor.sim.search import explore
-from advisor.sim.sequences import (
+from advisor.sim.producer.sequences import (
     CACHED_BATCHES,
     DUPLICATE,
     FENCED,
@@ -33,7 +31,9 @@ from advisor.sim.sequences import (
     judge,
     remember,
 )
-from advisor.sim.verdict import Bounds, Broken, Holds, Unknown, as_dict, from_dict
+from advisor.sim.producer.step import FAULTS, Event, ProducerPolicy, State, enabled, initial, step
+from advisor.sim.search.explore import explore
+from advisor.sim.search.verdict import Bounds, Broken, Holds, Unknown, as_dict, from_dict
 from tests.sim.producer.golden import SCENARIOS, ask, read, text_of, trace_file
 
 DEFAULT_RULES = {"lost_response": 1, "retriable_error": 1, "leader_move": 1}

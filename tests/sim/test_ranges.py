@@ -7,7 +7,8 @@ import os
 
 import pytest
 
-from advisor.sim import group_phases, ranges
+from advisor.sim import ranges
+from advisor.sim.groups.clock import phases as group_phases
 from advisor.sim.ranges import MILLISECOND
 
 DATA = os.path.join(os.path.dirname(__file__), "..", "oracles", "data")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import pytest
 
 from advisor.sim import Bounds, Event, Policy, enabled, start, step
-from advisor.sim.partition_state import Model, State, in_office, view
+from advisor.sim.partition.state import Model, State, in_office, view
 
 KAFKA = {
     "4.3.1": Policy(elr=True),

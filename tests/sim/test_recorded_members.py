@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import pytest
 
-from advisor.sim.group_clocked import Node
-from advisor.sim.group_phases import OPEN, ROUND_TRIP, GroupSetup, Phase
-from advisor.sim.group_timeline import GroupRun
+from advisor.sim.groups.clock.classic import Node
+from advisor.sim.groups.clock.phases import OPEN, ROUND_TRIP, GroupSetup, Phase
+from advisor.sim.groups.clock.timeline import GroupRun
 
 Lane = list[tuple[int, str, int]]
 RANGE, COOPERATIVE, CONSUMER = "range", "cooperative-sticky", "consumer"

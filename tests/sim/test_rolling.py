@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from advisor.sim.group import INCONSISTENT
-from advisor.sim.rolling import BY_BROKER, NOT_A_CONSUMER_GROUP, UNSUPPORTED, Brokers, Kind, Roll, roll
+from advisor.sim.groups.classic import INCONSISTENT
+from advisor.sim.groups.roll import BY_BROKER, NOT_A_CONSUMER_GROUP, UNSUPPORTED, Brokers, Kind, Roll, roll
 
 RANGE = Kind(("range",))
 COOPERATIVE = Kind(("cooperative-sticky",))

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from advisor.sim import Broken, Holds, NotEnabled, enabled, run, start, step, table
-from advisor.sim.partition_state import parse
+from advisor.sim.partition.state import parse
 
 from .scenario import TRACES, Case, cases, golden
 

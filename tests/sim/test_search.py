@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from advisor.sim.search import explore
+from advisor.sim.search.explore import explore
 
 Pair = tuple[int, int]
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.sim.batch_split import FAILS, HALVES, SPLITS, batch_bytes, fitting, settle
-from advisor.sim.size_chain import Chain, Gap, gaps, largest, measured, send
+from advisor.sim.producer.batch_split import FAILS, HALVES, SPLITS, batch_bytes, fitting, settle
+from advisor.sim.producer.size_chain import Chain, Gap, gaps, largest, measured, send
 
 MIB = 1_048_576
 DEFAULTS = Chain(request=MIB, buffer=32 * MIB, connection=100 * MIB, batch=MIB + 12, segment=1024 * MIB)

@@ -11,7 +11,7 @@ from functools import partial
 import pytest
 
 from advisor.sim import Bounds, Holds, Policy, ask
-from advisor.sim.search import Explored, explore
+from advisor.sim.search.explore import Explored, explore
 
 from .packed import Packing
 from .specification import PROTOCOLS, Sizes, Spec, first, permuted, strong_isr, successors

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor.sim import ranges
-from advisor.sim import timeline_table as table
-from advisor.sim.partition_state import Policy
-from advisor.sim.timeline import Run, Setup, Step, outcomes
-from advisor.sim.timeline_clock import Clock
-from advisor.sim.timeline_policy import ClientPolicy
-from advisor.sim.timeline_replicas import ClusterPolicy
+from advisor.sim.clock import grid as table
+from advisor.sim.clock.clock import Clock
+from advisor.sim.clock.producer.policy import ClientPolicy
+from advisor.sim.clock.replicas import ClusterPolicy
+from advisor.sim.clock.timeline import Run, Setup, Step, outcomes
+from advisor.sim.partition.state import Policy
 
 MILLISECOND, SECOND = ranges.MILLISECOND, ranges.SECOND
 CLUSTER = ClusterPolicy(session_timeout=6 * SECOND, lag_time_max=4 * SECOND, heartbeat_interval=SECOND)

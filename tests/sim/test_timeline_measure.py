@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from advisor.answers import outage
-from advisor.sim.partition_state import Policy
+from advisor.ask.answers.producer import outage
+from advisor.sim.clock.grid import GRID
+from advisor.sim.clock.measure import TIMEOUTS, Known, measure
+from advisor.sim.clock.producer.policy import ClientPolicy
+from advisor.sim.clock.replicas import ClusterPolicy
+from advisor.sim.clock.timeline import Run, Setup, Step
+from advisor.sim.partition.state import Policy
 from advisor.sim.ranges import MILLISECOND, SECOND
-from advisor.sim.timeline import Run, Setup, Step
-from advisor.sim.timeline_measure import TIMEOUTS, Known, measure
-from advisor.sim.timeline_policy import ClientPolicy
-from advisor.sim.timeline_replicas import ClusterPolicy
-from advisor.sim.timeline_table import GRID
 
 CLUSTER = ClusterPolicy(6 * SECOND, 4 * SECOND, heartbeat_interval=1 * SECOND)
 

@@ -13,11 +13,11 @@ from functools import cache
 import jsonschema
 import pytest
 
+from advisor.sim.clock.grid import GRID
+from advisor.sim.clock.producer.policy import ClientPolicy
+from advisor.sim.clock.record import Record, record
+from advisor.sim.clock.timeline import Run, Setup, Step
 from advisor.sim.ranges import SECOND
-from advisor.sim.timeline import Run, Setup, Step
-from advisor.sim.timeline_policy import ClientPolicy
-from advisor.sim.timeline_record import Record, record
-from advisor.sim.timeline_table import GRID
 from tests.sim.test_timeline import AWAIT, CLIENT, LOAD, UNSAFE, setup, sleep
 
 HERE = os.path.dirname(__file__)

@@ -9,8 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor.sim import ask
-from advisor.sim.producer_memory import retry_in_time
-from advisor.sim.transactions import (
+from advisor.sim.producer.memory import retry_in_time
+from advisor.sim.search.verdict import Bounds, Broken, Holds, Unknown, as_dict, from_dict
+from advisor.sim.transactions.questions import GUARANTEES, aborted_read, replay
+from advisor.sim.transactions.step import (
     FAULTS,
     Event,
     State,
@@ -20,9 +22,7 @@ from advisor.sim.transactions import (
     last_stable_offset,
     step,
 )
-from advisor.sim.transactions_questions import GUARANTEES, aborted_read, replay
-from advisor.sim.transactions_timeline import Plan, in_time, pinned_range
-from advisor.sim.verdict import Bounds, Broken, Holds, Unknown, as_dict, from_dict
+from advisor.sim.transactions.timeline import Plan, in_time, pinned_range
 from tests.sim.transactions.golden import SCENARIOS, asked, read, text_of, trace_file
 
 EVERY_FAULT = dict.fromkeys(FAULTS, 1)

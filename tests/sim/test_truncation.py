@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.sim.epochs import EpochCache
-from advisor.sim.truncation import epoch_starts, truncation_offset
+from advisor.sim.partition.leader_epochs import EpochCache
+from advisor.sim.partition.truncation import epoch_starts, truncation_offset
 
 LOG = st.lists(st.integers(0, 4), max_size=6).map(
     lambda epochs: tuple((e, n) for n, e in enumerate(sorted(epochs)))

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.sim.offsets_topic import java_abs, java_hash, offsets_partition
-from advisor.sim.wire import (
+from advisor.sim.placing.offsets_topic import java_abs, java_hash, offsets_partition
+from advisor.sim.wire.batches import (
     BATCH_OVERHEAD,
     Batch,
     Record,
@@ -24,9 +24,9 @@ from advisor.sim.wire import (
     record_sizes,
     upper_bound,
 )
-from advisor.sim.wire_compression import compress, compressed_size
-from advisor.sim.wire_legacy import encode_message_set, message_size
-from advisor.sim.wire_varint import (
+from advisor.sim.wire.compression import compress, compressed_size
+from advisor.sim.wire.legacy import encode_message_set, message_size
+from advisor.sim.wire.varint import (
     read_signed,
     read_unsigned,
     unsigned_varint,

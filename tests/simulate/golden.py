@@ -5,11 +5,11 @@ from __future__ import annotations
 import tomllib
 from pathlib import Path
 
-from advisor.cache import Cache
-from advisor.report.simulation import run_lines
-from advisor.scenarios import play, read_scenario
-from advisor.verdicts import Verdicts
-from advisor.versions import choose_version
+from advisor.ask.verdicts import Verdicts
+from advisor.join.versions import choose_version
+from advisor.memo.cache import Cache
+from advisor.simulate.scenario import play, read_scenario
+from advisor.simulate.verdict_report import run_lines
 from tests.conftest import ROOT
 
 HERE = Path(__file__).parent / "golden"

@@ -11,8 +11,8 @@ import jsonschema
 import pytest
 import toml
 
-from advisor.scheduling import read_schedule, steps_of
-from advisor.sim.timeline_table import GRID
+from advisor.sim.clock.grid import GRID
+from advisor.simulate.schedule import read_schedule, steps_of
 from tests.conftest import ROOT
 from tests.oracles import failover
 

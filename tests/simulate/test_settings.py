@@ -9,8 +9,8 @@ import sys
 
 import pytest
 
+from advisor.packs.vocabulary import BROKER_FAULTS, GUARANTEES, PRODUCER_FAULTS, TRANSACTION_FAULTS
 from advisor.sim.questions import QUESTIONS
-from advisor.vocabulary import BROKER_FAULTS, GUARANTEES, PRODUCER_FAULTS, TRANSACTION_FAULTS
 from tests.conftest import ROOT
 
 S2 = [
@@ -191,9 +191,9 @@ def test_several_deployments_are_listed_and_one_is_chosen(simulate, tmp_path):
 
 
 def test_the_words_of_the_help_are_those_of_the_simulator():
-    from advisor.sim.partition_state import EVENT_OF
-    from advisor.sim.producer import FAULTS
-    from advisor.sim.transactions import FAULTS as OF_TRANSACTIONS
+    from advisor.sim.partition.state import EVENT_OF
+    from advisor.sim.producer.step import FAULTS
+    from advisor.sim.transactions.step import FAULTS as OF_TRANSACTIONS
 
     assert set(GUARANTEES) == set(QUESTIONS)
     assert set(BROKER_FAULTS) == set(EVENT_OF)

@@ -6,9 +6,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from advisor.sim.consumer import Reading, Store
-from advisor.sim.group_model import initial
-from advisor.sim.group_questions import (
+from advisor.sim.groups.consumer import Reading, Store
+from advisor.sim.groups.search.questions import (
     Answer,
     every_record_processed,
     processed_in_order,
@@ -16,7 +15,8 @@ from advisor.sim.group_questions import (
     table,
     trace_of,
 )
-from advisor.sim.group_states import Event, GroupPolicy
+from advisor.sim.groups.search.states import Event, GroupPolicy
+from advisor.sim.groups.search.step import initial
 
 HERE = Path(__file__).parent
 SCENARIOS = sorted((HERE / "scenarios").glob("*.toml"))

@@ -6,9 +6,9 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from advisor.sim.producer import ProducerPolicy
-from advisor.sim.producer_questions import GUARANTEES
-from advisor.sim.verdict import Broken, Holds, Verdict, table
+from advisor.sim.producer.questions import GUARANTEES
+from advisor.sim.producer.step import ProducerPolicy
+from advisor.sim.search.verdict import Broken, Holds, Verdict, table
 
 HERE = Path(__file__).parent
 SCENARIOS = sorted((HERE / "scenarios").glob("*.toml"))

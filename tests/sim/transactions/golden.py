@@ -6,11 +6,11 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from advisor.report.run import trace_table
 from advisor.sim import ask
-from advisor.sim.transactions import TransactionPolicy
-from advisor.sim.transactions_timeline import Plan, in_time
-from advisor.sim.verdict import Broken, Holds, Verdict
+from advisor.sim.search.verdict import Broken, Holds, Verdict
+from advisor.sim.transactions.step import TransactionPolicy
+from advisor.sim.transactions.timeline import Plan, in_time
+from advisor.tell.run_table import trace_table
 
 HERE = Path(__file__).parent
 SCENARIOS = sorted((HERE / "scenarios").glob("*.toml"))

@@ -1,0 +1,1 @@
+"""Questions -> answers: where configuration keys meet the simulator."""

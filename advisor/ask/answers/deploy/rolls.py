@@ -1,0 +1,350 @@
+"""A group's members moved from one configuration to another, one by one, through the simulator's coordinator.
+
+What is not in sight is assumed and said so: three members, two partitions for each, brokers as the version
+has them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ....catalog import Version
+from ....context import Hit, Judgement
+from ....model import Change, Document, Fix, Location, Setting
+from ..sight import Look
+
+if TYPE_CHECKING:
+    from ....sim.assign.assignors import Assignor
+    from ....sim.groups.roll import Brokers, Kind, Roll
+
+Numbers = tuple[tuple[str, str], ...]
+
+STRATEGY = "partition.assignment.strategy"
+MIGRATION_POLICY = "group.consumer.migration.policy"
+PROTOCOLS = "group.coordinator.rebalance.protocols"
+GUARANTEE = "deploy-safe"
+MEMBERS, EACH = 3, 2
+MEMBERS_MAX, PARTITIONS_MAX = 12, 96  # beyond that nothing new happens, and the run would not fit a page
+
+_PACKAGE = "org.apache.kafka.clients.consumer."
+_NAMES = {
+    f"{_PACKAGE}RangeAssignor": "range",
+    f"{_PACKAGE}RoundRobinAssignor": "roundrobin",
+    f"{_PACKAGE}StickyAssignor": "sticky",
+    f"{_PACKAGE}CooperativeStickyAssignor": "cooperative-sticky",
+}
+_LIBRDKAFKA_STRATEGY = "range,roundrobin"
+
+
+class Side(NamedTuple):
+    """One document in its deployment, as it was or as it is to be."""
+
+    document: Document
+    look: Look
+    version: Version  # of the client for clients, of the cluster for the others
+    own: Mapping[str, Assignor] = {}  # assignors of plugins, by their class
+    # Of plugins: the code behind a partitioner.class.
+    partitioner: Callable[[str], Callable[[bytes, int], int] | None] = lambda name: None
+
+
+def place_of(side: Side, *settings: Setting | None) -> Location:
+    for setting in settings:
+        if setting is not None and setting.origin.at is not None:
+            return setting.origin.at
+    return Location(side.document.file, side.document.line)
+
+
+def change(side: Side, key: str, after: str | None) -> Change:
+    """A line of the new side's own file."""
+    setting = next((s for s in side.document.settings if s.key == key), None)
+    at = setting.origin.at if setting is not None else None
+    if setting is None or at is None:
+        return Change(side.document.component, key, None, after, side.document.file, None, "add")
+    action = "set" if after is not None else "remove"
+    return Change(side.document.component, key, str(setting.value), after, at.file, at.line, action)
+
+
+def strategies_of(side: Side) -> tuple[tuple[str, ...], Setting | None] | None:
+    """Names of the assignors in order, a class of one's own by its class name; None if it is templated."""
+    if side.document.client == "librdkafka":
+        given = next((s for s in side.document.settings if s.key == STRATEGY), None)
+        text: object = _LIBRDKAFKA_STRATEGY if given is None else given.value
+    else:
+        text, given = side.look.text("consumer", STRATEGY)
+    if not isinstance(text, str):
+        return None
+    words = (word.strip() for word in text.split(","))
+    return tuple(_NAMES.get(word, word) for word in words if word), given
+
+
+def _kind(side: Side) -> Kind | None:
+    from ....sim.groups.roll import CLASSIC, Kind
+
+    found = strategies_of(side)
+    protocol, setting = side.look.text("consumer", "group.protocol")
+    if found is None or (protocol is None and setting is not None):
+        return None
+    static = side.look.is_set("consumer", "group.instance.id")
+    return Kind(found[0], static, (protocol or CLASSIC).lower())
+
+
+def _brokers(look: Look) -> Brokers | None:
+    """What the brokers make of the consumer protocol; None where a template hides it."""
+    from ....sim.groups.roll import Brokers
+
+    texts = []
+    for key in (PROTOCOLS, MIGRATION_POLICY):
+        text, setting = look.text("broker", key)
+        if text is None and setting is not None:
+            return None
+        texts.append((text or look.default("broker", key) or "").lower())
+    protocols, policy = texts
+    upgrades, downgrades = (policy in (way, "bidirectional") for way in ("upgrade", "downgrade"))
+    number = look.version.number
+    shuts = policy == "disabled" and (number == (4, 3) or number > (4, 3, 0))  # since 4.3.1
+    return Brokers("consumer" in protocols, upgrades, downgrades, not shuts)
+
+
+def rolled(old: Side, new: Side) -> Iterator[Judgement]:
+    before, _ = old.look.text("consumer", "group.id")
+    after, named = new.look.text("consumer", "group.id")
+    if before and after and before != after:
+        yield _renamed(old, new, before, after, named)
+        return
+    was, is_now, brokers = _kind(old), _kind(new), _brokers(new.look)
+    if was is None or is_now is None or brokers is None:
+        return
+    from ....sim.groups.classic import INCONSISTENT
+    from ....sim.groups.roll import CLASSIC, CONSUMER, roll
+
+    members, partitions, numbers = _size(new.look)
+    run = roll(was, is_now, members, partitions, brokers, new.own)
+    numbers += (("running at worst", f"{run.fewest} of {members}"),)
+    if run.refused == INCONSISTENT and was.protocol == CLASSIC:
+        yield _two_bounces(old, new, run, members, partitions, numbers)
+    elif run.refused is not None:
+        yield _protocol_refused(new, run, (was.protocol, is_now.protocol), numbers)
+    elif run.ghosts:
+        yield _ghosts(old, new, run, numbers)
+    if run.stranded:
+        yield _stranded(new, run, numbers[:2])
+    if CONSUMER in (was.protocol, is_now.protocol):
+        return
+    costs = [roll(kind, kind, members, partitions, own=new.own).revoked for kind in (was, is_now)]
+    cost, cost_now = costs
+    if cost_now > cost and run.refused is None and not run.ghosts:
+        told = (*numbers[:2], ("partitions given up in a roll", f"{cost_now}, before {cost}"))
+        yield _dearer(old, new, cost, cost_now, told)
+
+
+def _size(look: Look) -> tuple[int, int, Numbers]:
+    stated = look.workload("members")
+    members = stated if isinstance(stated, int) and stated > 0 else look.count("group.members")
+    partitions = look.count("topic.partitions")
+    told = (
+        ("members", str(members) if members else f"{MEMBERS} (assumed)"),
+        ("partitions", str(partitions) if partitions else f"{(members or MEMBERS) * EACH} (assumed)"),
+    )
+    members = members or MEMBERS
+    return min(members, MEMBERS_MAX), min(partitions or members * EACH, PARTITIONS_MAX), told
+
+
+def _trace(run: Roll) -> tuple[Mapping[str, Any], ...]:
+
+    steps = []
+    for number, step in enumerate(run.steps, 1):
+        how = ", ".join(step.kind.strategies) if step.kind.protocol == "classic" else "consumer protocol"
+        cells = {"generation": str(step.generation), "strategy": step.strategy}
+        for member, reads in enumerate(step.reads):
+            told = "-" if reads is None else " ".join(map(str, reads)) or "nothing"
+            cells[f"m{member + 1}"] = told
+        text = f"{step.what} m{step.member + 1}" + (f" ({how})" if step.what == "start" else "")
+        event = {"name": step.what, "member": step.member + 1, "text": text}
+        steps.append(
+            {
+                "step": number,
+                "event": event,
+                "effects": list(step.effects),
+                "state": {"kind": "group", "cells": cells},
+            }
+        )
+    return tuple(steps)
+
+
+def _shown(*settings: Setting | None) -> tuple[tuple[str, Setting], ...]:
+    return tuple(("consumer", setting) for setting in settings if setting is not None)
+
+
+def _two_bounces(
+    old: Side, new: Side, run: Roll, members: int, partitions: int, numbers: Numbers
+) -> Judgement:
+    from ....sim.groups.roll import Kind, roll
+
+    before, _ = strategies_of(old) or ((), None)
+    after, now = strategies_of(new) or ((), None)
+    between = (*after, *(name for name in before if name not in after))
+    kinds = [Kind(before), Kind(between), Kind(after)]
+    holds = all(roll(one, other, members, partitions).refused is None for one, other in pairwise(kinds))
+    classes = {name: word for word, name in _NAMES.items()} if new.document.client != "librdkafka" else {}
+    value = ",".join(classes.get(name, name) for name in between)
+    # librdkafka refuses a list that mixes eager and cooperative assignors.
+    mixed = new.document.client == "librdkafka" and "cooperative-sticky" in between
+    fixes: tuple[Fix, ...] = ()
+    advice: tuple[str, ...] = ("stop every member, then start them all with the new list",)
+    if holds and not mixed:
+        price = f"a second roll, to {', '.join(after)} alone, ends the move"
+        fixes = (Fix((change(new, STRATEGY, value),), (GUARANTEE,), price, True),)
+        advice = (
+            f"first roll: {STRATEGY}={value} on every member",
+            f"second roll, when all run the first: {STRATEGY}={','.join(classes.get(n, n) for n in after)}",
+        )
+    hit = Hit(
+        place_of(new, now),
+        (STRATEGY,),
+        {"old": ", ".join(before), "new": ", ".join(after), "resource": new.document.name},
+        _shown(now),
+        fixes,
+        numbers,
+        check="roll-stops-group",
+        advice=advice,
+    )
+    return Judgement("broken", hit, _trace(run))
+
+
+def _protocol_refused(new: Side, run: Roll, protocols: tuple[str, str], numbers: Numbers) -> Judgement:
+    from ....sim.groups.roll import CLASSIC, UNSUPPORTED
+
+    _, protocol = new.look.text("consumer", "group.protocol")
+    _, policy = new.look.text("broker", MIGRATION_POLICY)
+    if run.refused == UNSUPPORTED:
+        reason = f"brokers of {new.look.version.asked} do not offer the consumer protocol"
+        advice = ["upgrade the brokers to 4.0 or later first, then the consumers"]
+    else:
+        reason = f"{MIGRATION_POLICY} lets no running classic group become a consumer group"
+        if protocols[1] == CLASSIC:
+            reason = f"{MIGRATION_POLICY}=disabled lets no classic member into a running consumer group"
+        advice = [
+            f"set {MIGRATION_POLICY}=bidirectional on every broker before the roll",
+            "or stop every member of the group before the first is started with the new protocol",
+        ]
+    hit = Hit(
+        place_of(new, protocol),
+        ("group.protocol",),
+        {"reason": reason, "resource": new.document.name, "old": protocols[0], "new": protocols[1]},
+        (*_shown(protocol), *((("broker", policy),) if policy is not None else ())),
+        (),
+        numbers,
+        check="consumer-protocol-refused",
+        advice=tuple(advice),
+    )
+    return Judgement("broken", hit, _trace(run))
+
+
+def _stranded(new: Side, run: Roll, numbers: Numbers) -> Judgement:
+    _, protocol = new.look.text("consumer", "group.protocol")
+    policy, setting = new.look.text("broker", MIGRATION_POLICY)
+    hit = Hit(
+        place_of(new, protocol),
+        ("group.protocol",),
+        {"policy": str(policy), "resource": new.document.name},
+        (*_shown(protocol), *((("broker", setting),) if setting is not None else ())),
+        (),
+        numbers,
+        check="nobody-takes-over",
+        advice=(
+            f"set {MIGRATION_POLICY}=bidirectional on every broker before the roll",
+            "or stop every member of the group before the first is started with the classic protocol",
+        ),
+    )
+    return Judgement("broken", hit, _trace(run))
+
+
+def _ghosts(old: Side, new: Side, run: Roll, numbers: Numbers) -> Judgement:
+    session, setting = old.look.number("consumer", "session.timeout.ms")
+    waits = f"{session / 1000:g} s" if session else "session.timeout.ms"
+    instance = next((s for s in old.document.settings if s.key == "group.instance.id"), None)
+    # A template is put back as it was written.
+    written = getattr(instance.value, "template", instance.value) if instance is not None else None
+    back = [change(new, "group.instance.id", str(written))] if written is not None else []
+    hit = Hit(
+        place_of(new),
+        ("group.instance.id",),
+        {"waits": waits, "resource": new.document.name},
+        _shown(instance, setting),
+        (Fix(tuple(back), (GUARANTEE,), None, True),) if back else (),
+        (*numbers, ("waits of the whole group", f"{run.ghosts} times up to {waits}")),
+        check="static-id-dropped",
+        advice=("or remove each old instance first: Admin.removeMembersFromConsumerGroup",),
+    )
+    return Judgement("broken", hit, _trace(run))
+
+
+def _dearer(old: Side, new: Side, cost: int, cost_now: int, numbers: Numbers) -> Judgement:
+    now = next((s for s in new.document.settings if s.key in (STRATEGY, "group.instance.id")), None)
+    key = STRATEGY if strategies_of(old) != strategies_of(new) else "group.instance.id"
+    fields = {"cost": str(cost_now), "before": str(cost), "resource": new.document.name}
+    before = next((s for s in old.document.settings if s.key == key), None)
+    kept = Fix((change(new, key, str(before.value)),), (GUARANTEE,), None, True) if before else None
+    hit = Hit(
+        place_of(new, now),
+        (key,),
+        fields,
+        _shown(now),
+        (kept,) if kept else (),
+        numbers,
+        check="rolls-cost-more",
+        advice=() if kept else ("name cooperative-sticky alone, or give each member a group.instance.id",),
+    )
+    return Judgement("broken", hit)
+
+
+_RESTARTS = {
+    "latest": ("what was not read yet, and what is written before it polls, is skipped", ""),
+    "earliest": ("every record that is still kept is processed again", ""),
+    "none": ("it finds no offset and stops", "no offset"),
+}
+
+
+def _renamed(old: Side, new: Side, before: str, after: str, named: Setting | None) -> Judgement:
+    """A new name is a new group: it has no offsets, so auto.offset.reset decides where it starts."""
+    from ....sim.groups.consumer import NEVER, start
+
+    reset, setting = new.look.text("consumer", "auto.offset.reset")
+    written, committed = 10, 7
+    begins = start(reset, NEVER, 0, written, None) if reset in ("latest", "earliest") else None
+    effect, where = _RESTARTS.get(reset or "", ("where it starts is up to the reset", "unknown"))
+    if begins is not None:
+        where = f"starts at {begins}"
+    cells = {"log end": str(written), before: f"committed {committed}"}
+    steps: list[Mapping[str, Any]] = [
+        {
+            "step": 1,
+            "event": {"name": "stop", "text": f"stop {before}"},
+            "effects": [],
+            "state": {"kind": "group", "cells": cells},
+        },
+        {
+            "step": 2,
+            "event": {"name": "start", "text": f"start {after}"},
+            "effects": [effect],
+            "state": {"kind": "group", "cells": {**cells, after: where}},
+        },
+    ]
+    hit = Hit(
+        place_of(new, named),
+        ("group.id",),
+        {"old": before, "new": after, "effect": effect, "resource": new.document.name},
+        _shown(named, setting),
+        (Fix((change(new, "group.id", before),), (GUARANTEE,), None, True),),
+        (("auto.offset.reset", reset or "unknown"),),
+        severity="warning" if reset == "earliest" else None,
+        check="group-renamed",
+        advice=(
+            "to keep the new name, stop the old group and copy its offsets: "
+            f"kafka-consumer-groups.sh --group {before} --all-topics --reset-offsets --to-current --dry-run "
+            f"--export > offsets.csv, then --group {after} --reset-offsets --from-file offsets.csv --execute",
+        ),
+    )
+    return Judgement("broken", hit, tuple(steps))

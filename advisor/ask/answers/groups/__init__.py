@@ -1,0 +1,1 @@
+"""Consumer groups: every record processed, members that stay, pauses, resets."""

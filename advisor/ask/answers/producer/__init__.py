@@ -1,0 +1,1 @@
+"""Records delivered: a producer and its cluster through outages, on the clock."""

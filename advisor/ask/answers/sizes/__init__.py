@@ -1,0 +1,1 @@
+"""The size chain: records and batches against the limits of every link."""

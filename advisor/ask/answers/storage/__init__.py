@@ -1,0 +1,1 @@
+"""Storage bounded: segments, retention and compaction of a topic's logs."""

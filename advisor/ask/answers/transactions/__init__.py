@@ -1,0 +1,1 @@
+"""Transactions: what readers see, how long they wait, what brokers forget."""

@@ -1,0 +1,194 @@
+"""A guarantee asked of a deployment: every behaviour that the unseen may take, one answer.
+
+Broken in all of them: a finding. Broken in some: unknown, with what it depends on, which never fails a
+build by itself. Holds in all: no run was found within the bounds.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ..packs.pack import Rule
+from ..sim.search.verdict import Unknown, Verdict
+from .policies import (
+    COMBINATIONS_MAX,
+    Combination,
+    Decoded,
+    Knob,
+    producer_policies,
+    rack_policies,
+    replication_policies,
+)
+from .regions import Region, both, conditions, widest_region
+from .verdicts import Verdicts
+
+_WHO_WRITES_WHERE = ("acks", "replicas", "min_isr")
+PRODUCER_GUARANTEES = ("records-stored-once", "send-order-kept")
+
+
+class Outcome(NamedTuple):
+    """What one rule's question comes to in one deployment. `drawn` is the verdict to show: the run of the
+    reference behaviour if broken. `region`: where the unseen decides, the behaviours in which it holds."""
+
+    verdict: str
+    drawn: Verdict | None
+    environment: Mapping[str, int]
+    faults: Mapping[str, int]
+    depends_on: tuple[str, ...] = ()
+    reason: str | None = None
+    region: Region | None = None
+
+
+def judge(
+    rule: Rule,
+    decoded: Decoded,
+    verdicts: Verdicts,
+    within: Region | None = None,
+    explained: bool = True,
+) -> Outcome | None:
+    """None where the question makes no sense: no producer in sight, or one that does not start. `within`:
+    where the unseen may be, by the questions before. Not `explained`: what it depends on is not searched."""
+    guarantee = rule.guarantee or ""
+    own_protocol = bool(rule.params.get("own_protocol"))
+    if guarantee in PRODUCER_GUARANTEES:
+        combinations = producer_policies(decoded)
+        knobs = decoded.producer or {}
+    elif any("rack_lost" in faults for faults in rule.faults):
+        # Where the racks are not known, nothing is asked: every placement would be a guess.
+        combinations = rack_policies(decoded)
+        knobs = decoded.knobs
+    else:
+        combinations = replication_policies(decoded, own_protocol)
+        knobs = decoded.knobs
+    if not combinations:
+        return None
+    if rule.severity == "note" and not all(knobs[name].seen for name in _WHO_WRITES_WHERE if name in knobs):
+        return None  # beyond the budget, of a deployment that is not in sight: there is nothing to tell
+    alternatives: Sequence[Mapping[str, int | str]] = rule.faults or ({},)
+    if len(combinations) > COMBINATIONS_MAX:
+        names = tuple(knob.label for knob in knobs.values() if not knob.seen)
+        return Outcome(
+            "unknown", None, {}, {}, names, f"more than {COMBINATIONS_MAX} behaviours are possible"
+        )
+    worst: Outcome | None = None
+    for faults in alternatives:
+        outcome = _over_all(rule, faults, combinations, knobs, verdicts, within or {}, explained)
+        within = outcome.region or within
+        worst = outcome if worst is None else worse(worst, outcome, knobs)
+        if outcome.verdict == "broken":
+            break
+    return worst
+
+
+def worse(one: Outcome, other: Outcome, knobs: Mapping[str, Knob] | None) -> Outcome:
+    """Of two answers the worse; where both depend on the same unseen knobs, what both depend on."""
+    order = ("holds", "unknown", "broken")
+    if one.verdict == other.verdict == "unknown" and knobs and one.region and other.region:
+        region = both(one.region, other.region)
+        return one if region is None else one._replace(region=region, **_told(region, knobs))
+    return other if order.index(other.verdict) > order.index(one.verdict) else one
+
+
+def _told(region: Region, knobs: Mapping[str, Knob]) -> dict[str, Any]:
+    depends_on, reason = conditions(region, knobs)
+    return {"depends_on": depends_on, "reason": reason}
+
+
+def rests_on_protocol(rule: Rule, decoded: Decoded, verdicts: Verdicts) -> bool:
+    """Whether a run needs the old way of cutting logs: one that today's Kafka has too is another rule's."""
+    outcome = judge(rule._replace(params={**rule.params, "own_protocol": False}), decoded, verdicts)
+    return outcome is None or outcome.verdict != "broken"
+
+
+def _over_all(
+    rule: Rule,
+    faults: Mapping[str, int | str],
+    combinations: Sequence[Combination],
+    knobs: Mapping[str, Knob],
+    verdicts: Verdicts,
+    within: Region,
+    explained: bool,
+) -> Outcome:
+    def ask(combination: Combination) -> Outcome:
+        environment = counts(rule.environment, combination.policy)
+        counted = counts(faults, combination.policy)
+        verdict = verdicts.ask(rule.guarantee or "", combination.policy, environment, counted)
+        reason = verdict.reason if isinstance(verdict, Unknown) else None
+        return Outcome(verdict.verdict, verdict, environment, counted, (), reason)
+
+    hopeful = _hopeful_first(combinations)
+    first = ask(hopeful[0])
+    # If the best of them holds, the most doubtful is the likeliest to differ; if it breaks, the next best.
+    rest = hopeful[:0:-1] if first.verdict == "holds" else hopeful[1:]
+    for combination in rest:
+        other = ask(combination)
+        if other.verdict == "unknown":
+            return other
+        if other.verdict != first.verdict:
+            if not explained:
+                return first._replace(verdict="unknown")
+            broken, good = (other, hopeful[0]) if other.verdict == "broken" else (first, combination)
+            region = _region(rule, good, combinations, knobs, within, lambda one: ask(one).verdict == "holds")
+            return broken._replace(verdict="unknown", region=region, **_told(region, knobs))
+    # A run is drawn for the reference deployment where a side is not in sight.
+    return ask(combinations[0]) if first.verdict == "broken" else first
+
+
+def _region(
+    rule: Rule,
+    good: Combination,
+    combinations: Sequence[Combination],
+    knobs: Mapping[str, Knob],
+    within: Region,
+    ask: Callable[[Combination], bool],
+) -> Region:
+    holding = [good]
+
+    def holds(combination: Combination) -> bool:
+        monotone = rule.guarantee == "acked-records-survive"
+        found = (monotone and any(_stricter(combination, one) for one in holding)) or ask(combination)
+        if found:
+            holding.append(combination)
+        return found
+
+    return widest_region(good, combinations, knobs, holds, within)
+
+
+def _stricter(one: Combination, other: Combination) -> bool:
+    """With acks=all a stricter minimum, or no unclean election, keeps every acknowledged record that the
+    looser keeps: a law that tests/sim/test_laws.py tries. Not so with acks=1 and eligible leader replicas."""
+    mine, its = one.choices, other.choices
+    return (
+        mine["acks"] == its["acks"] == "all"
+        and (mine["replicas"], mine["elr"]) == (its["replicas"], its["elr"])
+        and mine["min_isr"] >= its["min_isr"]
+        and mine["unclean"] <= its["unclean"]
+    )
+
+
+def _hopeful_first(combinations: Sequence[Combination]) -> list[Combination]:
+    def hope(combination: Combination) -> tuple[Any, ...]:
+        choice = combination.choices
+        return (
+            choice.get("acks") == "all",
+            bool(choice.get("idempotence")),
+            not choice.get("unclean", False),
+            choice.get("replicas", 0),
+            # In the middle: enough copies, and one to spare.
+            choice.get("min_isr", 0) == max(1, choice.get("replicas", 0) - 1),
+            bool(choice.get("elr")),
+        )
+
+    return sorted(combinations, key=hope, reverse=True)
+
+
+def counts(wanted: Mapping[str, int | str], policy: Any) -> dict[str, int]:
+    """`rf-1` and the like as numbers of this policy; those that come to nothing are left out."""
+    replicas = getattr(policy, "replicas", 3)
+    found: dict[str, int] = {}
+    for name, count in wanted.items():
+        if isinstance(count, str):
+            _, _, less = count.partition("-")
+            count = replicas - int(less or 0)
+        if count > 0:
+            found[name] = count
+    return found

@@ -1,0 +1,619 @@
+"""Findings -> one verified change of the files: every fix made in a copy, and the copy audited again.
+
+A fix is a claim too: what is handed over was audited with it made, its findings are gone, and nothing above a
+note is new. What cannot be made so is told as left, with the reason.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
+from typing import NamedTuple
+
+from ..catalog import librdkafka
+from ..engine import Audit, Options, Root
+from ..find.fingerprint import fingerprint
+from ..find.memory import Memories
+from ..guard.calls import PluginError
+from ..model import (
+    Change,
+    Deployment,
+    Document,
+    Finding,
+    Fix,
+    Location,
+    Secret,
+    Setting,
+    Unknown,
+    members_of,
+)
+from ..read.aliases import as_written, written_key
+from ..read.files import Unreadable
+from ..read.load import FileRecord
+from ..registry import function
+from .steps import CannotEdit, EditStep
+from .work_copy import WorkCopy
+
+_RANK = {"note": 1, "warning": 2, "error": 3}
+Found = tuple[Root, Finding]
+
+
+class Left(NamedTuple):
+    """A finding whose fix is not made, and why."""
+
+    finding: Finding
+    reason: str
+    at: Location | None = None
+
+
+class Advice(NamedTuple):
+    """A finding that no file can mend; its advice is to be followed by somebody. `fix` is what it comes to,
+    where that could be tried."""
+
+    finding: Finding
+    fix: Fix | None
+
+
+class Edited(NamedTuple):
+    """A file that changes: its bytes before and after, the findings that it changes for, and on which lines
+    secrets were read from it, before and after."""
+
+    file: str
+    path: str
+    root: str
+    before: bytes
+    after: bytes
+    findings: tuple[Finding, ...]
+    secrets_before: frozenset[int] = frozenset()
+    secrets_after: frozenset[int] = frozenset()
+
+
+class Plan(NamedTuple):
+    """What `fix` has to say. `also_gone` are findings without a fix of their own that go with the others."""
+
+    files: tuple[Edited, ...]
+    also_gone: tuple[Finding, ...]
+    left: tuple[Left, ...]
+    advice: tuple[Advice, ...]
+    unfixed: tuple[Finding, ...]
+
+
+def plan(options: Options, result: Audit, memories: Memories | None = None) -> Plan:
+    """`memories`: what the audit answered."""
+    shown = [pair for pair in result.findings if pair[1].suppressed is None]
+    # The worst first: of two fixes that contradict each other it wins.
+    shown.sort(key=lambda pair: -_RANK[pair[1].severity])
+    fixable = [pair for pair in shown if pair[1].fixes and _has_place(pair[1].fixes[0])]
+    by_hand = [pair for pair in shown if pair[1].fixes and not _has_place(pair[1].fixes[0])]
+    unfixed = [pair for pair in shown if not pair[1].fixes]
+    if not fixable:
+        return _plan((), (), (), by_hand, unfixed)
+    with tempfile.TemporaryDirectory(prefix="kafka-advisor-") as folder:
+        bench = _Bench(options, result, folder, memories or Memories())
+        made, left = bench.all_together(fixable)
+        still = {name for _, name in _identities(bench.found)}
+        files = tuple(bench.files())
+    named = list(_identities(unfixed))
+    gone = [pair for pair, name in named if made and name not in still]
+    stays = [pair for pair, name in named if not made or name in still]
+    return _plan(files, gone, left, by_hand, stays)
+
+
+def _plan(
+    files: Sequence[Edited],
+    gone: Sequence[Found],
+    left: Sequence[Left],
+    by_hand: Sequence[Found],
+    unfixed: Sequence[Found],
+) -> Plan:
+    advised = [pair for pair in unfixed if pair[1].advice]
+    return Plan(
+        tuple(files),
+        tuple(map(_displayed, gone)),
+        tuple(left),
+        (
+            *(Advice(_displayed(pair), pair[1].fixes[0]) for pair in by_hand),
+            *(Advice(_displayed(pair), None) for pair in advised),
+        ),
+        tuple(_displayed(pair) for pair in unfixed if not pair[1].advice),
+    )
+
+
+def _displayed(pair: Found) -> Finding:
+    """The finding with its place as reports give it."""
+    root, finding = pair
+    return finding._replace(at=finding.at._replace(file=root.prefix + finding.at.file))
+
+
+def _has_place(fix: Fix) -> bool:
+    return all(change.file is not None for change in fix.changes)
+
+
+def _identities(findings: Iterable[Found]) -> Iterator[tuple[Found, tuple[str, str, str]]]:
+    """What is one finding before and after. The place of a broken guarantee is where its fix would be, which
+    other changes may move: there the rule and the deployment count, and which of its groups."""
+    homes: dict[str, dict[str, Deployment]] = {}
+    for pair in findings:
+        root, finding = pair
+        if finding.evidence.guarantee is None:
+            yield pair, (root.prefix, finding.code, fingerprint(finding))
+            continue
+        if root.prefix not in homes:
+            homes[root.prefix] = {one.id: one for one in root.deployments}
+        deployment = homes[root.prefix].get(finding.resource)
+        groups = deployment.groups if deployment is not None else ()
+        group = next((group.name for group in groups if finding.at.file in _files_of(group)), "")
+        yield pair, (root.prefix, finding.code, f"{finding.resource}\0{group}")
+
+
+class _Members:
+    """The documents and deployments of a root, to be found by their names; documents with their order."""
+
+    def __init__(self, root: Root) -> None:
+        self.root = root
+        self.deployments = {one.id: one for one in root.deployments}
+        self.read: dict[tuple[str, str, str], list[tuple[int, Document]]] = {}
+        self.named: dict[str, list[tuple[int, Document]]] = {}
+        documents = [document for record in root.files for document in record.documents]
+        for pair in enumerate(documents):
+            document = pair[1]
+            self.read.setdefault((document.file, document.component, document.name), []).append(pair)
+            self.named.setdefault(document.name, []).append(pair)
+
+
+class _Trouble(NamedTuple):
+    """Why a change is not handed over, and the files of what it harms or does not mend."""
+
+    reason: str
+    files: set[str]
+
+
+class _Bench:
+    """The copy, what was changed in it and for which findings. Files go by their names in reports."""
+
+    def __init__(self, options: Options, result: Audit, folder: str, memories: Memories) -> None:
+        self.result = result
+        self.copy = WorkCopy(options, result, folder, memories)
+        self.formats = {spec.name: spec for spec in result.registry.formats}
+        self.clients = result.registry.clients
+        self.found: Sequence[Found] = self.copy.findings() if self.copy.is_wider else result.findings
+        # A rule that was not asked for must not be broken by a fix either.
+        self.selected = bool(options.select)
+        self.before = _worst(self.copy.findings(every_rule=True) if self.selected else self.found)
+        self.original: dict[str, bytes] = {}
+        self.now: dict[str, bytes] = {}
+        self.places: dict[str, tuple[Root, str]] = {}
+        self.roots = {root.prefix: _Members(root) for root in result.roots}
+        self.reasons: dict[str, list[Finding]] = {}
+        # What is to be mended, as reports show it.
+        self.shown: dict[int, Finding] = {}
+        self.planned: dict[int, set[str]] = {}
+
+    # Trying.
+
+    def all_together(self, findings: Sequence[Found]) -> tuple[list[Found], list[Left]]:
+        """Every fix at once if that holds. Else those that have nothing to do with the trouble at once, and
+        the others one after the other, each kept only if it holds."""
+        before = self.found
+        self.shown = {id(pair): _displayed(pair) for pair in findings}
+        made, left = self._make_all(findings)
+        troubles = list(self._troubles(made)) if made else []
+        if not troubles:
+            return made, left
+        self._undo(before)
+        apart, lanes = self._lanes(findings, troubles)
+        made, left = self._make_all(apart)
+        if any(self._troubles(made)):
+            self._undo(before)
+            made, left, lanes = [], [], [list(findings)]
+        # What shares no file goes side by side: as many rounds as the longest lane has fixes.
+        for round_ in zip_longest(*lanes):
+            more, refused = self._settled([pair for pair in round_ if pair is not None], made)
+            made += more
+            left += refused
+        order = {id(self.shown[id(pair)]): place for place, pair in enumerate(findings)}
+        return made, sorted(left, key=lambda one: order[id(one.finding)])
+
+    def _settled(self, batch: Sequence[Found], before: Sequence[Found]) -> tuple[list[Found], list[Left]]:
+        """Fixes of different files: those that hold stay made."""
+        texts, found = self._texts(), self.found
+        reasons = {file: list(known) for file, known in self.reasons.items()}
+        made, left = self._make_all(batch)
+        again = self._texts() != texts
+        troubles = list(self._troubles([*before, *made], again)) if made else []
+        if not troubles:
+            return made, left
+        self._restore(texts)
+        self.reasons, self.found = reasons, found
+        if len(batch) == 1:
+            return [], [Left(self.shown[id(batch[0])], troubles[0].reason)]
+        blamed: dict[int, str] = {}
+        for trouble in troubles:
+            met = [id(pair) for pair in batch if not trouble.files.isdisjoint(self._planned(pair))]
+            if len(met) != 1:
+                return self._each(batch, before)
+            blamed.setdefault(met[0], trouble.reason)
+        refused = [Left(self.shown[one], reason) for one, reason in blamed.items()]
+        made, left = self._settled([pair for pair in batch if id(pair) not in blamed], before)
+        return made, [*left, *refused]
+
+    def _each(self, batch: Sequence[Found], before: Sequence[Found]) -> tuple[list[Found], list[Left]]:
+        made: list[Found] = []
+        left: list[Left] = []
+        for pair in batch:
+            one, refused = self._settled([pair], [*before, *made])
+            made += one
+            left += refused
+        return made, left
+
+    def _undo(self, found: Sequence[Found]) -> None:
+        self._restore({})
+        self.reasons.clear()
+        self.found = found
+
+    def _lanes(
+        self, findings: Sequence[Found], troubles: Sequence[_Trouble]
+    ) -> tuple[list[Found], list[list[Found]]]:
+        """The fixes that change no file of what is in trouble; and the others, those together that change a
+        file in common."""
+        head: dict[str, str] = {}
+
+        def first(file: str) -> str:
+            while head.setdefault(file, file) != file:
+                head[file] = head[head[file]]
+                file = head[file]
+            return file
+
+        for files in (*map(self._planned, findings), *(trouble.files for trouble in troubles)):
+            one = first(min(files))
+            for file in files:
+                head[first(file)] = one
+        amiss = {first(min(trouble.files)) for trouble in troubles}
+        apart: list[Found] = []
+        lanes: dict[str, list[Found]] = {}
+        for pair in findings:
+            lane = first(min(self._planned(pair)))
+            if lane in amiss:
+                lanes.setdefault(lane, []).append(pair)
+            else:
+                apart.append(pair)
+        return apart, list(lanes.values())
+
+    def _planned(self, pair: Found) -> set[str]:
+        """The files that a fix may change."""
+        root, finding = pair
+        known = self.planned.get(id(pair))
+        if known is None:
+            files = {change.file for change in finding.fixes[0].changes if change.file is not None}
+            for change in finding.fixes[0].changes:
+                files |= {document.file for document in self._documents(finding, change, root)}
+            known = {root.prefix + self.copy.real_name(root, file) for file in files}
+            self.planned[id(pair)] = known
+        return known
+
+    def _make_all(self, findings: Iterable[Found]) -> tuple[list[Found], list[Left]]:
+        """Each fix that can be made; those that cannot are tried again while others are made: a value that
+        two settings share by an anchor can be changed once they no longer do."""
+        made: list[Found] = []
+        left: list[Left] = []
+        waiting = list(findings)
+        while waiting:
+            left, refused = [], []
+            for pair in waiting:
+                reason = self._made(pair)
+                if reason is not None:
+                    left.append(reason)
+                    refused.append(pair)
+                else:
+                    made.append(pair)
+            if len(refused) == len(waiting):
+                break
+            waiting = refused
+        return made, left
+
+    def _made(self, pair: Found) -> Left | None:
+        texts = self._texts()
+        shown = self.shown[id(pair)]
+        try:
+            files = self._make(*pair)
+        except CannotEdit as error:
+            self._restore(texts)
+            file = error.file or pair[1].at.file
+            if error.line is None and file == pair[1].at.file:
+                return Left(shown, error.message)
+            return Left(shown, error.message, Location(pair[0].prefix + file, error.line))
+        for file in files:
+            self.reasons.setdefault(file, []).append(shown)
+        return None
+
+    def _troubles(self, made: Sequence[Found], again: bool = True) -> Iterator[_Trouble]:
+        """Why the copy is not better than the files: what stays, what is new. Not `again`: nothing has
+        changed since the last audit of it."""
+        if again:
+            self.found = self.copy.findings()
+        now = _worst(self.found)
+        for pair, name in _identities(made):
+            if name in now:
+                reason = f"with it made, {pair[1].code} {pair[1].name} would still be found"
+                yield _Trouble(reason, self._planned(pair))
+        if not again:
+            return
+        for pair, name in _identities(self.copy.findings(every_rule=True) if self.selected else self.found):
+            finding, rank = pair[1], _RANK[pair[1].severity]
+            if finding.suppressed is None and rank > 1 and self.before.get(name, 0) < rank:
+                reason = f"with it made, {finding.code} {finding.name} would be new: {finding.message}"
+                yield _Trouble(reason, self._concerned(pair))
+
+    def _concerned(self, pair: Found) -> set[str]:
+        """The files of what a finding is about."""
+        root, finding = pair
+        known = _Members(root)
+        documents = [
+            document
+            for _, document in known.named.get(finding.resource, ())
+            if finding.at.file in _files_of(document)
+        ]
+        if finding.resource in known.deployments:
+            documents += members_of(known.deployments[finding.resource])
+        files = {finding.at.file}.union(*map(_files_of, documents))
+        ours = self.roots[root.prefix].root
+        return {root.prefix + self.copy.real_name(ours, file) for file in files}
+
+    def _texts(self) -> dict[str, bytes]:
+        return dict(self.now)
+
+    def _restore(self, texts: dict[str, bytes]) -> None:
+        for file, data in self.original.items():
+            wanted = texts.get(file, data)
+            if self.now[file] != wanted:
+                self.copy.write(*self.places[file], wanted)
+                self.now[file] = wanted
+
+    def files(self) -> Iterator[Edited]:
+        for file in sorted(self.original):
+            root, name = self.places[file]
+            after = self.now[file]
+            if after != self.original[file]:
+                path = self.copy.original(root, name)
+                reasons = tuple(self.reasons.get(file, ()))
+                yield Edited(
+                    file,
+                    path,
+                    root.workspace.root,
+                    self.original[file],
+                    after,
+                    reasons,
+                    *self._secrets(root, name),
+                )
+
+    def _secrets(self, root: Root, file: str) -> tuple[frozenset[int], frozenset[int]]:
+        """The lines of a file where secrets are read from, as it was and as it is now. A file may be read for
+        the documents of another one that names it."""
+        before = [record for record in root.files if any(file in _files_of(one) for one in record.documents)]
+        after = [self.copy.record(root, record.file) for record in before]
+        return _secret_lines(before, file), _secret_lines([one for one in after if one is not None], file)
+
+    # Making one fix.
+
+    def _make(self, root: Root, finding: Finding) -> set[str]:
+        files: set[str] = set()
+        for change in _with_renames(finding.fixes[0].changes):
+            documents = list(self._documents(finding, change, root))
+            if not documents:
+                raise CannotEdit(f"{change.file} has no place for {change.key} of a {change.component}")
+            for document in documents:
+                files.add(self._change(root, document, change))
+        return files
+
+    def _documents(self, finding: Finding, change: Change, root: Root) -> Iterator[Document]:
+        """Whose setting it is. A broker's is that of every broker of the cluster, a group's its own."""
+        members = self.roots[root.prefix]
+        deployment = members.deployments.get(finding.deployment or "")
+        if deployment is not None and finding.resource == deployment.id:
+            wanted = {
+                (document.file, document.component, document.name)
+                for document in members_of(deployment)
+                if document.component == change.component and not _is_pool(document)
+                if document not in deployment.groups or change.file in _files_of(document)
+            }
+        else:
+            wanted = {
+                (document.file, document.component, document.name)
+                for _, document in members.named.get(finding.resource, ())
+                if document.component == change.component and change.file in _files_of(document)
+            }
+        found = [pair for name in wanted for pair in members.read.get(name, ())]
+        yield from (document for _, document in sorted(found, key=lambda pair: pair[0]))
+
+    def _change(self, root: Root, document: Document, change: Change) -> str:
+        now = self._now(root, document)
+        place = _step(document, now, change)
+        if place is None:
+            return root.prefix + self.copy.real_name(root, change.file or document.file)
+        step, written_in = place
+        file = self.copy.real_name(root, written_in)
+        if not self.copy.is_named(root, file):
+            raise CannotEdit(f"{step.key} belongs into {root.prefix}{file}, which is not among the paths")
+        spec = self.formats[document.format]
+        if spec.edit is None:
+            raise CannotEdit(f"files of the format {spec.name} are not edited")
+        try:
+            source, encoding, mark = self.copy.source(root, file, spec.fallback_encoding)
+            named = step._replace(key=written_key(now, step.key, self.clients))
+            text = function(spec.edit, "text")(source, as_written(now), named)
+            data = mark + text.encode(encoding)
+        except (Unreadable, UnicodeError) as error:
+            raise CannotEdit(f"it cannot be written again as it was: {error}", None, file) from None
+        except PluginError as error:
+            raise CannotEdit(str(error), None, file) from None
+        except CannotEdit as error:
+            error.file = error.file or file
+            raise
+        before = self._readings(root, document, file)
+        self.original.setdefault(root.prefix + file, self.copy.data(root, file))
+        self.places[root.prefix + file] = root, file
+        self.copy.write(root, file, data)
+        self.now[root.prefix + file] = data
+        try:
+            _check(before, self._readings(root, document, file), self._now(root, document), step)
+        except CannotEdit as error:
+            error.file = file
+            raise
+        return root.prefix + file
+
+    def _readings(self, root: Root, document: Document, file: str) -> list[tuple[Document, ...]]:
+        """What is read of the edited file, and of the document's own if that is another."""
+        records = [self.copy.record(root, name) for name in dict.fromkeys((document.file, file))]
+        return [record.documents for record in records if record is not None]
+
+    def _now(self, root: Root, document: Document) -> Document:
+        record = self.copy.record(root, document.file)
+        for one in record.documents if record is not None else ():
+            if (one.component, one.name) == (document.component, document.name):
+                return one
+        raise CannotEdit("with it made, the file would be read differently", None, document.file)
+
+
+def _secret_lines(records: Iterable[FileRecord], file: str) -> frozenset[int]:
+    places = (
+        (setting.value, setting.origin.at)
+        for record in records
+        for document in record.documents
+        for setting in document.settings
+    )
+    lost = (
+        (item.value, item.at)
+        for record in records
+        for document in record.documents
+        for item in document.dropped
+    )
+    return frozenset(
+        at.line
+        for value, at in (*places, *lost)
+        if isinstance(value, Secret) and at is not None and at.file == file and at.line is not None
+    )
+
+
+def _worst(findings: Iterable[Found]) -> dict[tuple[str, str, str], int]:
+    found: dict[tuple[str, str, str], int] = {}
+    for pair, name in _identities(findings):
+        if pair[1].suppressed is None:
+            found[name] = max(found.get(name, 0), _RANK[pair[1].severity])
+    return found
+
+
+def _with_renames(changes: Sequence[Change]) -> Iterator[Change]:
+    """A key taken out and put in under another name, with the same value, is renamed: the value stays as it
+    is written, and a secret is never touched."""
+    waiting = list(changes)
+    while waiting:
+        change = waiting.pop(0)
+        after = waiting[0] if waiting else None
+        if (
+            change.action == "remove"
+            and after is not None
+            and after.action == "add"
+            and (after.file, after.line, after.after) == (change.file, change.line, change.before)
+        ):
+            waiting.pop(0)
+            change = change._replace(action="rename", after=after.key)
+        yield change
+
+
+def _is_pool(document: Document) -> bool:
+    """A KafkaNodePool counts brokers; their settings are in the Kafka resource."""
+    return not document.settings and any(kind == "pool" for kind, _ in document.hints)
+
+
+def _files_of(document: Document) -> set[str]:
+    places = [setting.origin.at for setting in document.settings] + [item.at for item in document.dropped]
+    return {document.file, *(place.file for place in places if place is not None)}
+
+
+def _step(was: Document, now: Document, change: Change) -> tuple[EditStep, str] | None:
+    """The step to make and the file it is made in; None if a fix before it made it already."""
+    if change.action in ("rename", "remove"):
+        place = _written_place(now, change)
+        if place is None:
+            if _written_place(was, change) is not None:
+                return None
+            raise CannotEdit(f"{change.key} is not found where it was read", change.line, change.file)
+        if change.action == "rename" and (taken := _written(now, change.after or "")):
+            raise CannotEdit(f"{change.after} is set already", *_place(taken))
+        return EditStep(change.action, change.key, change.after or "", place.line), place.file
+    wanted = change.after or ""
+    written, before = _written(now, change.key), _written(was, change.key)
+    if written is not None and _same_value(written, wanted):
+        return None
+    if (written and written.value) != (before and before.value):
+        value = written.value if written is not None else "nothing"
+        raise CannotEdit(f"a fix before it sets {change.key} = {value}")
+    if written is None or written.origin.at is None:
+        return EditStep("add", change.key, wanted), now.file
+    if isinstance(written.value, Secret):
+        raise CannotEdit(f"{written.key} is a secret", *_place(written))
+    if isinstance(written.value, Unknown):
+        template = written.value.template.strip()
+        raise CannotEdit(f"{written.key} is filled in elsewhere ({template})", *_place(written))
+    return EditStep("set", written.key, wanted, written.origin.at.line), written.origin.at.file
+
+
+def _same_value(written: Setting, wanted: str) -> bool:
+    return isinstance(written.value, str) and written.value.strip() == wanted
+
+
+def _place(setting: Setting) -> tuple[int | None, str | None]:
+    at = setting.origin.at
+    return (at.line, at.file) if at is not None else (None, None)
+
+
+def _written(document: Document, key: str) -> Setting | None:
+    """The setting as it stands in a file, under any name that the client knows it by."""
+    for setting in document.settings:
+        if setting.origin.kind == "file" and _canonical(document, setting.key) == _canonical(document, key):
+            return setting
+    return None
+
+
+def _canonical(document: Document, key: str) -> str:
+    known = librdkafka(key) if document.client == "librdkafka" else None
+    return known.alias_of if known is not None and known.alias_of else key
+
+
+def _written_place(document: Document, change: Change) -> Location | None:
+    for setting in document.settings:
+        if setting.key == change.key and setting.origin.kind == "file":
+            return setting.origin.at
+    for item in document.dropped:
+        if item.key == change.key:
+            return item.at
+    return None
+
+
+def _check(
+    before: Sequence[Sequence[Document]], after: Sequence[Sequence[Document]], now: Document, step: EditStep
+) -> None:
+    """The files say what they said, but for the one setting: else the edit went wrong, and is not made."""
+    gone = {step.key} if step.action in ("rename", "remove") else set()
+    for old_documents, new_documents in zip(before, after, strict=True):
+        if [(one.component, one.name) for one in old_documents] != [
+            (one.component, one.name) for one in new_documents
+        ]:
+            raise CannotEdit("with it made, the file would be read differently", step.line)
+        for old, new in zip(old_documents, new_documents, strict=True):
+            was = {one.key: one.value for one in old.settings}
+            became = {one.key: one.value for one in new.settings}
+            for key in was.keys() | became.keys():
+                if was.get(key) == became.get(key) or key in gone:
+                    continue
+                if step.action == "rename" and key not in was:
+                    continue
+                if key == step.key and isinstance(became.get(key), str):
+                    continue
+                raise CannotEdit(f"{key} of {new.name} would change too", step.line)
+    settled = _written(now, step.key)
+    if step.action in ("set", "add") and (settled is None or not _same_value(settled, step.value)):
+        raise CannotEdit(f"{step.key} cannot be written here in a way that reaches Kafka", step.line)
+    if gone and (settled is not None or any(item.key == step.key for item in now.dropped)):
+        raise CannotEdit(f"{step.key} stands in more than one place", step.line)

@@ -1,0 +1,1 @@
+"""Rules -> findings: every rule asked of every subject, with its run and its fix; what somebody accepted."""

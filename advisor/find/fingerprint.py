@@ -1,0 +1,24 @@
+"""A finding's name across runs: no line and no value in it, so edits elsewhere keep it."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from ..model import Finding
+
+
+def fingerprint(finding: Finding) -> str:
+    parts = (finding.code, finding.at.file, finding.resource, *sorted(finding.keys))
+    return str(_sha256()("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest())[:16]
+
+
+def _sha256() -> Any:
+    """The extension behind hashlib's sha256: hashlib itself loads OpenSSL, which costs as much as reading a
+    small file. It has another name from Python 3.12 on."""
+    for name in ("_sha256", "_sha2", "hashlib"):
+        try:
+            return import_module(name).sha256
+        except ImportError:
+            continue
+    raise ImportError("no sha256 in this Python")

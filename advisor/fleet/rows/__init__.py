@@ -1,0 +1,1 @@
+"""A table of rows: read, narrowed, joined into deployments, judged by behaviour."""

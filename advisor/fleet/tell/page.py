@@ -1,0 +1,176 @@
+"""report.html of a fleet: tolerance, findings with their reach, drift, one example run of each rule."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...tell import html
+from .gathered import RANK, Gathered, Rule, Shown
+
+# More rows than this are in the table `findings` alone.
+ROWS_MAX = 100_000
+COLUMNS = (
+    "severity",
+    "code",
+    "name",
+    "message",
+    "owner",
+    "cluster",
+    "topic",
+    "client",
+    "deployment",
+    "file",
+    "line",
+)
+_KINDS = {"severity": "severity", "code": "run", "owner": "facet", "cluster": "facet", "line": "number"}
+_TOLERANCE = (
+    ("survives no broker lost", "error"),
+    ("survives 1 broker lost", "good"),
+    ("survives 2 or more lost", "note"),
+    ("not known", ""),
+)
+
+
+Line = tuple[Any, ...]
+
+
+def lines_of(gathered: Gathered, counted: Mapping[Rule, int]) -> list[Line]:
+    """The findings that a page shows, the gravest first; of every rule there is one at least."""
+    ranks = {"error": "0", "warning": "1"}
+    return sorted(
+        gathered.shown(_that_fit(counted), COLUMNS),
+        key=lambda row: (ranks.get(row[0], "2"), *(str(cell) for cell in row)),
+    )
+
+
+def _that_fit(counted: Mapping[Rule, int]) -> Shown:
+    """The rules, the gravest first, that there is room for; of the next one, for how many."""
+    order = sorted(counted, key=lambda rule: (RANK.get(rule[1], 3), rule[0]))
+    room = ROWS_MAX
+    for place, rule in enumerate(order):
+        if counted[rule] > room:
+            return Shown(order[:place], rule, room, counted[rule], order[place:])
+        room -= counted[rule]
+    return Shown(order, None, room, 0, [])
+
+
+def fleet_page(summary: dict[str, Any], findings: list[tuple[Any, ...]]) -> str:
+    total = sum(summary[f"{severity}s"] for severity in RANK)
+    rows = summary["rows"]
+    unit = "files" if summary["source"] == "files" else "rows"
+    sections = [
+        html.numbers(
+            [
+                (f"{unit} in", rows["in"], ""),
+                ("audited", rows["audited"], ""),
+                ("in quarantine", rows["quarantined"], "warning" if rows["quarantined"] else ""),
+                ("deployments", summary["deployments"], ""),
+                ("behaviours", summary["behaviours"], ""),
+                ("errors", summary["errors"], "error"),
+                ("warnings", summary["warnings"], "warning"),
+                ("notes", summary["notes"], "note"),
+            ]
+        ),
+        *(_tolerance(summary, scope) for scope in ("team", "cluster") if summary["tolerance"][scope]),
+        _top(summary),
+    ]
+    if summary["drift"]:
+        sections += [_heat(summary["drift"]), _drift(summary["drift"])]
+    if len(summary["trend"]) > 1:
+        sections.append(_trend(summary["trend"]))
+    columns = [(name, _KINDS.get(name, "text")) for name in COLUMNS]
+    note = "" if total <= len(findings) else f"{len(findings)} of {total}: the table findings has all"
+    sections.append(html.table("findings", "Findings", columns, findings, note))
+    if summary["quarantine"]:
+        lines = [f"{q['rows']} x {q['reason']} (such as {q['example']})" for q in summary["quarantine"]]
+        sections.append(html.text("Quarantine", lines))
+    about = " ".join(word for word in (summary["at"], f"kafka-advisor {summary['tool']['version']}") if word)
+    return html.page("Kafka fleet", about, sections, summary["examples"])
+
+
+def _tolerance(summary: dict[str, Any], scope: str) -> html.Section:
+    names: dict[str, list[int]] = {}
+    for row in summary["tolerance"][scope]:
+        survives = row["survives_lost"]
+        place = 3 if survives is None else min(2, survives)
+        names.setdefault(row["name"], [0, 0, 0, 0])[place] += row["deployments"]
+    rows = sorted(names.items(), key=lambda item: (-item[1][0], -sum(item[1]), item[0]))
+    title = f"Deployments by {scope}: how many brokers may be lost for good before an acknowledged record is"
+    return html.bars(title, _TOLERANCE, rows)
+
+
+def _top(summary: dict[str, Any]) -> html.Section:
+    columns = [
+        ("severity", "severity"),
+        ("code", "run"),
+        ("name", "text"),
+        ("found", "number"),
+        ("topics", "number"),
+        ("partitions", "number"),
+        ("clients", "number"),
+        ("teams", "number"),
+        ("message", "text"),
+    ]
+    rows = [
+        (
+            f["severity"],
+            f["code"],
+            f["name"],
+            f["count"],
+            f["topics"],
+            f["partitions"],
+            f["clients"],
+            f["teams"],
+            f["example"]["message"],
+        )
+        for f in summary["findings"]
+    ]
+    estimated = any(not f["exact"] for f in summary["findings"])
+    note = "a code opens one example: the settings, the shortest run found, the smallest change"
+    return html.table(
+        "rules",
+        "What was found, and how far it reaches",
+        columns,
+        rows,
+        note + ("; topics, clients and teams are estimates within 2%" if estimated else ""),
+    )
+
+
+def _heat(drift: list[dict[str, Any]]) -> html.Section:
+    """How many of a scope's configurations differ from its usual value."""
+    cells: dict[tuple[str, str], float] = {}
+    for row in drift:
+        place = f"{row['scope']} {row['name']} {row['component']}", row["key"]
+        cells[place] = cells.get(place, 0.0) + row["configs"] / row["of"]
+    lines = sorted(
+        {line for line, _ in cells}, key=lambda line: (-sum(1 for a, _ in cells if a == line), line)
+    )
+    keys = sorted({key for _, key in cells}, key=lambda key: (-sum(1 for _, b in cells if b == key), key))
+    rows = [(line, [cells.get((line, key)) for key in keys]) for line in lines]
+    note = "a cell is the share of configurations that differ from what most of the same cluster or team have"
+    return html.heat("Drift", keys, rows, note)
+
+
+def _drift(drift: list[dict[str, Any]]) -> html.Section:
+    columns = [
+        ("scope", "facet"),
+        ("name", "facet"),
+        ("component", "facet"),
+        ("key", "text"),
+        ("usual", "text"),
+        ("here", "text"),
+        ("configs", "number"),
+        ("of", "number"),
+    ]
+    rows = [
+        (d["scope"], d["name"], d["component"], d["key"], d["usual"], d["value"], d["configs"], d["of"])
+        for d in drift
+    ]
+    return html.table("drift", "Drift, outliers first", columns, rows)
+
+
+def _trend(points: list[dict[str, Any]]) -> html.Section:
+    labels = [point["at"] or point["run"] for point in points]
+    series = [(f"{tone}s", tone, [point[f"{tone}s"] or 0 for point in points]) for tone in RANK]
+    return html.trend("Trend", labels, series)

@@ -1,0 +1,1 @@
+"""Folders of files: found, grouped by root, audited root by root."""

@@ -1,0 +1,1 @@
+"""Documents -> Deployments: who writes where, the values in force, version, profile, racks and pods."""

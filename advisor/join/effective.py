@@ -1,0 +1,160 @@
+"""The values Kafka ends up with: what was written, what it inherits, what is left to a default.
+
+One walk over the catalog's resolution table answers for documents alone and for deployments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from typing import Any
+
+from ..catalog import Version, keys, librdkafka, resolution
+from ..hookspecs import ClientSpec
+from ..model import Deployment, Document, Origin, Setting, Value
+from ..syntax.numbers import LONG, TYPES, integer
+
+Layers = Mapping[str, Mapping[str, Setting]]
+
+
+def by_key(document: Document | None) -> dict[str, Setting]:
+    return {setting.key: setting for setting in document.settings} if document is not None else {}
+
+
+def effective(
+    component: str, key: str, version: Version, layers: Layers, defaults: Mapping[str, str] = {}
+) -> tuple[Setting | None, bool]:
+    """The setting in force and whether somebody wrote it. `layers` holds the settings of each component
+    in sight; `defaults` are the client family's own."""
+    table = resolution(version, component, key)
+    for source, name, factor in table.sources:
+        given = layers.get(source, {}).get(name)
+        if given is not None:
+            if name == key and source == component:
+                return given, True
+            return Setting(key, _scaled(given.value, factor), _through(given, source, name)), True
+    if key in defaults:
+        return Setting(key, defaults[key], Origin("default", None, "default of the client library")), False
+    if table.default is None:
+        return None, False
+    return _default(component, key, version), False
+
+
+@cache
+def _default(component: str, key: str, version: Version) -> Setting:
+    """Of a key that the release knows: there are as many as the catalog has."""
+    default = resolution(version, component, key).default
+    return Setting(key, shown_default(default), _default_origin(key, version))
+
+
+def bounds_of(component: str, key: str, version: Version) -> tuple[int, int]:
+    """What Kafka's type of the key can hold: a number beyond is refused before anything looks at it."""
+    known = keys(component, version).get(key)
+    return LONG if known is None else TYPES.get(known.type, LONG)
+
+
+def _scaled(value: Value, factor: int) -> Value:
+    if factor == 1 or not isinstance(value, str):
+        return value
+    number = integer(value.strip())
+    if number is None:
+        return value
+    return str(number * factor) if number >= 0 else str(number)
+
+
+def _through(given: Setting, source: str, name: str) -> Origin:
+    return given.origin._replace(note=f"{source} {name}")
+
+
+def _default_origin(key: str, version: Version) -> Origin:
+    if key == "unclean.leader.election.enable" and version.number < (0, 11):
+        return Origin("default", None, "default before 0.11")
+    return Origin("default", None, f"default of {version.release.rpartition('.')[0]}")
+
+
+def shown_default(default: Any) -> str:
+    """A default as one would write it in a file."""
+    if isinstance(default, bool):
+        return "true" if default else "false"
+    if isinstance(default, (list, tuple)):
+        return ",".join(str(item) for item in default)
+    return str(default)
+
+
+def client_layers(document: Document) -> dict[str, dict[str, Setting]]:
+    """A client's settings under Kafka's own names: librdkafka's aliases are followed."""
+    settings = by_key(document)
+    if document.client == "librdkafka":
+        for key, setting in list(settings.items()):
+            known = librdkafka(key)
+            if known is not None and known.alias_of:
+                settings.setdefault(known.alias_of, setting)
+    return {document.component: settings}
+
+
+# Every rule asks for them, one deployment after another: those of the last one are kept.
+_last: tuple[Deployment | None, dict[str, dict[str, Setting]]] = (None, {})
+
+
+def deployment_layers(deployment: Deployment) -> dict[str, dict[str, Setting]]:
+    global _last
+    if _last[0] is not deployment:
+        _last = (deployment, _layers(deployment))
+    return dict(_last[1])
+
+
+def _layers(deployment: Deployment) -> dict[str, dict[str, Setting]]:
+    layers: dict[str, dict[str, Setting]] = {}
+    if deployment.producer is not None:
+        layers |= client_layers(deployment.producer)
+    for group in deployment.groups[:1]:
+        layers |= client_layers(group)
+    layers["topic"] = by_key(deployment.topic)
+    broker: dict[str, Setting] = {}
+    for document in deployment.cluster:
+        for setting in document.settings:
+            broker.setdefault(setting.key, setting)
+    layers["broker"] = broker
+    return layers
+
+
+def reader(
+    layers: Layers,
+    version: Version,
+    facts: Mapping[str, str],
+    workload: Mapping[str, Any],
+    defaults: Mapping[str, Mapping[str, str]],
+    params: Mapping[str, Any] = {},
+) -> Callable[[str], tuple[Value | None, bool]]:
+    """`get("producer.acks")`, `get("fact.brokers")`, `get("workload.record_bytes")` for conditions."""
+
+    def get(name: str) -> tuple[Value | None, bool]:
+        component, _, key = name.partition(".")
+        if component == "fact":
+            value = next((v for fact, v in facts.items() if fact.partition(".")[2] == key), None)
+            return value, value is not None
+        if component in ("workload", "param"):
+            stated = (workload if component == "workload" else params).get(key)
+            return (None, False) if stated is None else (str(stated), True)
+        found, is_set = effective(component, key, version, layers, defaults.get(component, {}))
+        return (found.value if found is not None else None), is_set
+
+    return get
+
+
+def family_defaults(document: Document, clients: Mapping[str, ClientSpec]) -> Mapping[str, str]:
+    spec = clients.get(document.client)
+    return spec.defaults if spec is not None else {}
+
+
+def all_effective(
+    component: str, version: Version, layers: Layers, defaults: Mapping[str, str] = {}
+) -> Iterator[Setting]:
+    """Every key of a component with its value in force, sorted; keys the release does not know last."""
+    for key in sorted(keys(component, version)):
+        found, _ = effective(component, key, version, layers, defaults)
+        if found is not None:
+            yield found
+    for key, setting in sorted(layers.get(component, {}).items()):
+        if key not in keys(component, version):
+            yield setting

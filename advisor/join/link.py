@@ -1,0 +1,405 @@
+"""Documents -> Deployments: who writes where, by evidence only, each link with its reason.
+
+Evidence, in this order: the project file, the same topic or group name, a Strimzi cluster label, bootstrap
+servers against advertised listeners, the same compose file, the sole candidate in its root. Without
+evidence a document stays alone; there is never a cross product.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ..catalog import edit_distance
+from ..model import Deployment, Document, Fact, Location, Origin, Setting, UsageError, members_of
+from ..read.project import Project
+from ..syntax.numbers import COUNTS_MAX, fact_count, integer
+
+CLIENTS = ("producer", "consumer", "admin", "streams", "connect", "connect-standalone", "mm2", "connector")
+
+
+class Cluster(NamedTuple):
+    """Broker documents that form one cluster, and what says so."""
+
+    id: str
+    brokers: tuple[Document, ...]
+    why: str
+
+
+class Overrides(NamedTuple):
+    """`--set component.key=value` and `--set fact.X=value`."""
+
+    settings: Mapping[str, Mapping[str, Setting]]
+    facts: tuple[Fact, ...]
+
+
+NO_OVERRIDES = Overrides({}, ())
+
+
+def link(
+    documents: Sequence[Document],
+    project: Project,
+    version_of: Any,
+    overrides: Overrides = NO_OVERRIDES,
+) -> list[Deployment]:
+    """All deployments of one root. `version_of(documents)` gives the Kafka version they run on."""
+    linker = _Linker(documents, project, overrides)
+    deployments = linker.named_deployments()
+    deployments += linker.found_deployments()
+    facts = linker.stated_facts()
+    return with_own_ids(
+        Deployment(
+            id=_identity(parts),
+            producer=parts.producer,
+            topic=parts.topic,
+            cluster=parts.cluster.brokers if parts.cluster else (),
+            groups=tuple(parts.groups),
+            version=version_of(parts.cluster.brokers if parts.cluster else ()),
+            facts=_facts(parts, facts),
+            workload=project.workload,
+            joined_by=tuple(parts.joined_by),
+        )
+        for parts in deployments
+    )
+
+
+def apply_overrides(documents: Iterable[Document], overrides: Overrides) -> list[Document]:
+    """Every document of the component takes the value of the command line; a component that no file
+    holds gets a document of its own, so that `--set` alone describes a deployment."""
+    result, seen = [], set()
+    for document in documents:
+        seen.add(document.component)
+        changed = overrides.settings.get(document.component)
+        if changed:
+            kept = tuple(setting for setting in document.settings if setting.key not in changed)
+            document = document._replace(settings=kept + tuple(changed.values()))
+        result.append(document)
+    for component, changed in sorted(overrides.settings.items()):
+        if component not in seen:
+            result.append(Document("--set", "set", component, component, tuple(changed.values())))
+    return result
+
+
+def group_brokers(documents: Sequence[Document]) -> list[Cluster]:
+    """Brokers that belong together: one label, one compose file, one quorum or one ZooKeeper."""
+    grouped: dict[tuple[str, str], list[Document]] = {}
+    for document in documents:
+        if document.component == "broker":
+            grouped.setdefault(_cluster_key(document), []).append(document)
+    clusters = []
+    for (kind, value), members in grouped.items():
+        why = {
+            "cluster": f"cluster {value}",
+            "compose": f"file {value}",
+            "quorum": f"the same {value.partition('=')[0]}",
+            "file": "",
+        }[kind]
+        name = value if kind in ("cluster", "compose") else members[0].name
+        clusters.append(Cluster(name, tuple(members), why))
+    return clusters
+
+
+def _cluster_key(document: Document) -> tuple[str, str]:
+    for kind in ("cluster", "compose"):
+        for hint, value in document.hints:
+            if hint == kind:
+                return kind, value
+    for key in ("controller.quorum.bootstrap.servers", "controller.quorum.voters", "zookeeper.connect"):
+        for setting in document.settings:
+            if setting.key == key and isinstance(setting.value, str):
+                folder = document.file.rpartition("/")[0]
+                # localhost says nothing across folders: two developers' sandboxes are two clusters.
+                return "quorum", f"{key}={setting.value}@{folder}"
+    return "file", f"{document.file}#{document.name}"
+
+
+class _Parts:
+    """A deployment being put together."""
+
+    def __init__(self, producer: Document | None, topic: Document | None, cluster: Cluster | None) -> None:
+        self.producer, self.topic, self.cluster = producer, topic, cluster
+        self.groups: list[Document] = []
+        self.joined_by: list[str] = []
+
+
+class _Linker:
+    def __init__(self, documents: Sequence[Document], project: Project, overrides: Overrides) -> None:
+        self.project, self.overrides = project, overrides
+        self.producers = [document for document in documents if document.component == "producer"]
+        self.topics = [document for document in documents if document.component == "topic"]
+        self.consumers = [
+            document for document in documents if document.component in ("consumer", "connect", "streams")
+        ]
+        self.clusters = group_brokers(documents)
+        self.documents = documents
+        self._taken: set[tuple[str, str, str]] = set()
+        self._topics_by_name: dict[str, list[Document]] = {}
+        for topic in self.topics:
+            self._topics_by_name.setdefault(topic.name, []).append(topic)
+        self._listeners: dict[str, list[Cluster]] = {}
+        self._labels: dict[str, Cluster] = {}
+        for cluster in self.clusters:
+            for broker in cluster.brokers:
+                for kind, value in broker.hints:
+                    if kind == "listener" and cluster not in self._listeners.setdefault(value, []):
+                        self._listeners[value].append(cluster)
+                    elif kind in ("cluster", "compose"):
+                        self._labels[value] = cluster
+
+    def stated_facts(self) -> tuple[Fact, ...]:
+        stated = {
+            name: Fact(name, str(value), Origin("project", None, "kafka-advisor.toml"))
+            for name, value in ((_fact_name(key), value) for key, value in self.project.facts.items())
+        }
+        stated.update({fact.name: fact for fact in self.overrides.facts})
+        return tuple(stated[name] for name in sorted(stated))
+
+    # Deployments that kafka-advisor.toml names.
+
+    def named_deployments(self) -> list[_Parts]:
+        result = []
+        for number, entry in enumerate(self.project.deployments, 1):
+            why = f"kafka-advisor.toml, deployment {entry.get('name') or number}"
+            producer = self._named(entry.get("producer"), ("producer",), why)
+            topic = self._named(entry.get("topic"), ("topic",), why)
+            cluster = self._named_cluster(entry.get("cluster"), why)
+            if cluster is None:
+                cluster, _ = self._cluster_of(topic or producer)
+            parts = _Parts(producer, topic, cluster)
+            parts.joined_by.append(why)
+            groups = entry.get("groups") or ()
+            for name in (groups,) if isinstance(groups, str) else groups:
+                group = self._named(name, ("consumer", "streams"), why)
+                if group is not None:
+                    parts.groups.append(group)
+            for document in (producer, topic, *parts.groups, *(cluster.brokers if cluster else ())):
+                if document is not None:
+                    self._taken.add(_key(document))
+            result.append(parts)
+        return result
+
+    def _named(self, name: str | None, components: tuple[str, ...], why: str) -> Document | None:
+        if not name:
+            return None
+        candidates = [document for document in self.documents if document.component in components]
+        for document in candidates:
+            if name in (document.file, document.name, f"{document.file}#{document.name}"):
+                return document
+        for document in candidates:
+            if name in [value for kind, value in document.hints if kind in ("topic", "group")]:
+                return document
+        have = ", ".join(sorted({document.name for document in candidates})) or "none"
+        raise UsageError(f"{why}: no {components[0]} called {name!r} (there is: {have})")
+
+    def _named_cluster(self, name: str | None, why: str) -> Cluster | None:
+        if not name:
+            return None
+        for cluster in self.clusters:
+            if name == cluster.id or any(name in (broker.file, broker.name) for broker in cluster.brokers):
+                return cluster
+        have = ", ".join(sorted(cluster.id for cluster in self.clusters)) or "none"
+        raise UsageError(f"{why}: no cluster called {name!r} (there is: {have})")
+
+    # Deployments that the files themselves give.
+
+    def found_deployments(self) -> list[_Parts]:
+        result: list[_Parts] = []
+        for producer in self.producers:
+            if _key(producer) not in self._taken:
+                result += self._of_producer(producer)
+        written = {_key(parts.topic) for parts in result if parts.topic}
+        for topic in self.topics:
+            if _key(topic) not in self._taken and _key(topic) not in written:
+                cluster, why = self._cluster_of(topic)
+                parts = _Parts(None, topic, cluster)
+                parts.joined_by += why
+                result.append(parts)
+        used = {parts.cluster.id for parts in result if parts.cluster}
+        for cluster in self.clusters:
+            if cluster.id not in used and not any(_key(broker) in self._taken for broker in cluster.brokers):
+                parts = _Parts(None, None, cluster)
+                if len(cluster.brokers) > 1:
+                    parts.joined_by.append(f"{len(cluster.brokers)} brokers: {cluster.why}")
+                result.append(parts)
+        self._add_consumers(result)
+        return result
+
+    def _of_producer(self, producer: Document) -> list[_Parts]:
+        result = []
+        topics: list[tuple[Document | None, str]] = [*self._topics_of(producer)]
+        for topic, why in topics or [(None, "")]:
+            cluster, cluster_why = self._cluster_of(producer)
+            if cluster is None and topic is not None:
+                cluster, cluster_why = self._cluster_of(topic)
+            parts = _Parts(producer, topic, cluster)
+            parts.joined_by += [why] if why else []
+            parts.joined_by += cluster_why
+            result.append(parts)
+        return result
+
+    def _topics_of(self, client: Document) -> list[tuple[Document, str]]:
+        if client.component == "connect":
+            return []  # a worker's own topics are Kafka's to make; what its connectors read is theirs to say
+        named = [value for kind, value in client.hints if kind == "topic"]
+        found = [
+            (topic, f"{client.name} -> {topic.name}: same topic name")
+            for name in named
+            for topic in self._topics_by_name.get(name, ())
+        ]
+        if not found and not named and len(self.topics) == 1:
+            topic = self.topics[0]
+            found = [(topic, f"{client.name} -> {topic.name}: the only topic in this root")]
+        return found
+
+    def _cluster_of(self, document: Document | None) -> tuple[Cluster | None, list[str]]:
+        if document is None:
+            return None, []
+        for kind, value in document.hints:
+            if kind in ("cluster", "compose") and value in self._labels:
+                cluster = self._labels[value]
+                word = "label strimzi.io/cluster" if document.format == "strimzi" else "file"
+                return cluster, [f"{document.name} -> {cluster.id}: same {word}"]
+        for kind, value in document.hints:
+            if kind == "bootstrap" and len(self._listeners.get(value, ())) == 1:
+                cluster = self._listeners[value][0]
+                return cluster, [f"{document.name} -> {cluster.id}: bootstrap server {value} is its listener"]
+        if len(self.clusters) == 1:
+            cluster = self.clusters[0]
+            return cluster, [f"{document.name} -> {cluster.id}: the only cluster in this root"]
+        return None, []
+
+    def _add_consumers(self, deployments: list[_Parts]) -> None:
+        homes: dict[int, list[_Parts]] = {}
+        for parts in deployments:
+            if parts.topic is not None:
+                homes.setdefault(id(parts.topic), []).append(parts)
+        alone: list[_Parts] = []
+        for consumer in self.consumers:
+            if _key(consumer) in self._taken:
+                continue
+            joined = [
+                (parts, why) for topic, why in self._topics_of(consumer) for parts in homes.get(id(topic), ())
+            ]
+            for parts, why in joined:
+                parts.groups.append(consumer)
+                parts.joined_by.append(why)
+            if not joined:
+                beside = next((one for one in alone if _meet(one.groups[0], consumer)), None)
+                if beside is not None:
+                    beside.groups.append(consumer)
+                    beside.joined_by.append(f"{beside.groups[0].file} and {consumer.file}: the same group")
+                    continue
+                cluster, why_cluster = self._cluster_of(consumer)
+                parts = _Parts(None, None, cluster)
+                parts.groups.append(consumer)
+                parts.joined_by += why_cluster
+                deployments.append(parts)
+                alone.append(parts)
+
+
+# What members of one group must agree on, or must not share.
+_SHARED = ("partition.assignment.strategy", "group.instance.id", "group.protocol")
+
+
+def _meet(one: Document, other: Document) -> bool:
+    """Two configurations of one group on one cluster that say something of what its members must agree on:
+    they are judged together. Others have nothing to do with each other but the name."""
+    if one.file == other.file:
+        return False  # profiles of one application
+    hints = [
+        {hint for hint in document.hints if hint[0] in ("group", "bootstrap")} for document in (one, other)
+    ]
+    kinds = {kind for kind, _ in hints[0] & hints[1]}
+    if kinds != {"group", "bootstrap"}:
+        return False
+    return any(
+        any(setting.key in _SHARED for setting in document.settings)
+        or any(fact.name == "consumer.subscription" for fact in document.facts)
+        for document in (one, other)
+    )
+
+
+def _key(document: Document) -> tuple[str, str, str]:
+    return document.file, document.component, document.name
+
+
+def _fact_name(short: str) -> str:
+    """`brokers` -> `cluster.brokers`: the project file and --set leave the first part out."""
+    homes = {
+        "partitions": "topic",
+        "replication_factor": "topic",
+        "members": "group",
+        "version": "kafka",
+    }
+    return f"{homes.get(short, 'cluster')}.{short}"
+
+
+FACT_NAMES = ("brokers", "racks", "mode", "elr", "storage", "partitions", "replication_factor", "members")
+
+
+COUNTED = ("brokers", "partitions", "replication_factor", "members")
+
+
+def stated_fact(short: str, value: str) -> Fact:
+    if short not in FACT_NAMES:
+        near = next((name for name in FACT_NAMES if edit_distance(name, short, 2) <= 2), None)
+        hint = f"did you mean {near}?" if near else f"there is {', '.join(FACT_NAMES)}"
+        raise UsageError(f"--set fact.{short}: no such fact; {hint}")
+    name = _fact_name(short)
+    if short in COUNTED and fact_count(name, value) is None:
+        raise UsageError(f"--set fact.{short}: must be a whole number from 1 to {COUNTS_MAX[name]}")
+    return Fact(name, value, Origin("set", None, "--set"))
+
+
+def _facts(parts: _Parts, stated: tuple[Fact, ...]) -> tuple[Fact, ...]:
+    brokers = parts.cluster.brokers if parts.cluster else ()
+    return facts_of(brokers, parts.topic, parts.groups, stated)
+
+
+def facts_of(
+    brokers: Sequence[Document], topic: Document | None, groups: Sequence[Document], stated: tuple[Fact, ...]
+) -> tuple[Fact, ...]:
+    """What the documents of one deployment say that is no setting; what was stated wins."""
+    found: dict[str, Fact] = {}
+    for document in (*brokers, *(d for d in (topic,) if d), *groups):
+        for fact in document.facts:
+            if fact.name == "pool.brokers":
+                before = integer(found[fact.name].value) if fact.name in found else 0
+                fact = fact._replace(value=str((before or 0) + (integer(fact.value) or 0)))
+            found[fact.name] = fact
+    pools = found.pop("pool.brokers", None)
+    if pools is not None:
+        found["cluster.brokers"] = Fact("cluster.brokers", pools.value, pools.origin)
+    if "cluster.brokers" not in found and len(brokers) > 1:
+        # A lone server.properties says nothing about how many there are; several of one quorum do.
+        first = brokers[0]
+        found["cluster.brokers"] = Fact(
+            "cluster.brokers", str(len(brokers)), Origin("file", Location(first.file, first.line), "counted")
+        )
+    found.update({fact.name: fact for fact in stated})
+    return tuple(found[name] for name in sorted(found))
+
+
+def _identity(parts: _Parts) -> str:
+    names = [document.name for document in (parts.producer, parts.topic) if document is not None]
+    if parts.cluster is not None:
+        names.append(parts.cluster.id)
+    if not parts.producer and not parts.topic:
+        names += [group.name for group in parts.groups]
+    return " -> ".join(names)
+
+
+def with_own_ids(deployments: Iterable[Deployment]) -> list[Deployment]:
+    """Two services may both call their file producer.properties: then the path tells them apart."""
+    found = list(deployments)
+    counts: dict[str, int] = {}
+    for deployment in found:
+        counts[deployment.id] = counts.get(deployment.id, 0) + 1
+    result, seen = [], set()
+    for deployment in found:
+        name = deployment.id
+        if counts[name] > 1:
+            name = f"{name} ({members_of(deployment)[0].file})"
+        while name in seen:
+            name += "'"
+        seen.add(name)
+        result.append(deployment if name == deployment.id else deployment._replace(id=name))
+    return result

@@ -1,0 +1,1 @@
+"""What was answered before, in memory and on disk."""

@@ -1,0 +1,1 @@
+"""Rules as data: packs, their conditions, and the words for guarantees and faults."""

@@ -1,0 +1,162 @@
+"""One file -> Documents: the surest format reads it; what cannot be read says why."""
+
+import os
+from collections.abc import Callable
+from typing import NamedTuple
+
+from ..guard.calls import PluginError, place_of
+from ..hookspecs import FormatSpec
+from ..model import Document, Fact, LoadError, Origin, Source, UsageError
+from ..registry import Registry, function
+from .aliases import with_kafka_names
+from .files import BYTES_MAX, Unreadable, decode, read_bytes
+from .project import Project
+
+# A claim so low: some of it is Kafka's, most is not. It is read if the user names the file, and never hidden.
+DOUBTFUL = 5
+
+
+class FileRecord(NamedTuple):
+    """A file of the report. `text` is kept for inline suppressions and fixes; it is never printed."""
+
+    file: str
+    path: str
+    format: str | None
+    status: str
+    reason: str | None
+    documents: tuple[Document, ...]
+    error: LoadError | None
+    target: bool
+    named: bool
+    text: str
+    # Formats of plugins that failed on it before another format read it, one line each.
+    failures: tuple[str, ...] = ()
+
+
+def load_file(
+    path: str,
+    root: str,
+    registry: Registry,
+    project: Project,
+    target: bool,
+    named: bool,
+    beside: Callable[[str], None] = lambda path: None,
+) -> FileRecord | None:
+    """None for a walked file that no format wants. `beside` is told each other file that is looked at."""
+    name = os.path.basename(path).lower()
+    if not named and not any(name.endswith(spec.suffixes) for spec in registry.formats):
+        return None
+    record = FileRecord(relative(path, root), path, None, "skipped", None, (), None, target, named, "")
+    try:
+        data = read_bytes(path, root=root)
+    except Unreadable as error:
+        return record._replace(reason=str(error), error=LoadError(str(error)))
+    return load_bytes(record, data, registry, project, _sibling_reader(path, root, beside))
+
+
+def load_bytes(
+    record: FileRecord,
+    data: bytes,
+    registry: Registry,
+    project: Project,
+    read: Callable[[str], str | None],
+) -> FileRecord | None:
+    """The record of a file whose bytes are had already; `read` gives the text of a file beside it."""
+    name = os.path.basename(record.path).lower()
+    named = record.named
+    offered = [spec for spec in registry.formats if name.endswith(spec.suffixes)]
+    encodings = [spec.fallback_encoding for spec in offered if spec.fallback_encoding]
+    try:
+        text = decode(data, encodings[0] if encodings else None)
+    except Unreadable as error:
+        return record._replace(reason=str(error), error=LoadError(str(error)))
+    if not text.strip():
+        return record._replace(reason="empty") if named else None
+    failures: list[str] = []
+    try:
+        spec, claim = _surest(name, text, offered or list(registry.formats), failures)
+        record = record._replace(failures=tuple(failures))
+        if spec is None and failures:
+            return record._replace(reason=failures[0])
+        if spec is not None and claim <= DOUBTFUL and not named:
+            reason = "most of its keys are no settings of Kafka's; name the file to have it audited"
+            return record._replace(format=spec.name, reason=reason)
+        if spec is None:
+            return (
+                record._replace(reason="no format recognises it as a Kafka configuration") if named else None
+            )
+        record = record._replace(format=spec.name)
+        loaded = function(spec.load, "loaded")(Source(record.file, text, read))
+    except LoadError as error:
+        return record._replace(reason=error.message, error=error)
+    except PluginError as error:
+        return record._replace(reason=str(error), error=LoadError(str(error)))
+    except UsageError:
+        raise
+    except Exception as error:  # A plugin's mistake is told as such; the other files are still audited.
+        what = LoadError(f"its reader failed: {type(error).__name__} {place_of(error)}")
+        return record._replace(reason=what.message, error=what)
+    documents = loaded.documents
+    if project.clients:
+        documents = tuple(_with_family(document, project) for document in documents)
+    documents = tuple(with_kafka_names(document, registry.clients) for document in documents)
+    return record._replace(status=loaded.status, reason=loaded.reason, documents=documents, text=text)
+
+
+def relative(path: str, base: str) -> str:
+    """POSIX, relative to a folder."""
+    if path.startswith(base + os.sep):
+        return path[len(base) + 1 :].replace(os.sep, "/")
+    return os.path.relpath(path, base).replace(os.sep, "/")
+
+
+def _surest(
+    name: str, text: str, offered: list[FormatSpec], failures: list[str]
+) -> tuple[FormatSpec | None, int]:
+    """One that fails to say is passed over, and told: the others can read the file all the same."""
+    best, best_claim = None, 0
+    for spec in offered:
+        if spec.markers and not any(marker in text for marker in spec.markers):
+            continue
+        try:
+            claim = function(spec.claim, "claim")(name, text)
+        except PluginError as error:
+            if not error.again:
+                failures.append(str(error))
+            continue
+        if claim > best_claim:
+            best, best_claim = spec, claim
+    return best, best_claim
+
+
+def _sibling_reader(path: str, root: str, beside: Callable[[str], None]) -> Callable[[str], str | None]:
+    folder = os.path.dirname(path)
+
+    def read(relative: str) -> str | None:
+        try:
+            real = os.path.realpath(os.path.join(folder, relative))
+            beside(real)
+            if not real.startswith(os.path.realpath(root).rstrip(os.sep) + os.sep):
+                return None
+            return decode(read_bytes(real, BYTES_MAX), "iso-8859-1")
+        except (Unreadable, ValueError):  # ValueError: no path can hold a NUL
+            return None
+
+    return read
+
+
+def _with_family(document: Document, project: Project) -> Document:
+    """What kafka-advisor.toml says of a client wins over what its keys suggest. The first that says a thing
+    is believed."""
+    from fnmatch import fnmatchcase
+
+    said: dict[str, str] = {}
+    for client in project.clients:
+        if fnmatchcase(document.file, client["path"]):
+            said = {**client, **said}
+    if said.get("family"):
+        document = document._replace(client=said["family"])
+    if said.get("subscription"):
+        fact = Fact("consumer.subscription", said["subscription"], Origin("project", None, "[[client]]"))
+        document = document._replace(facts=(*document.facts, fact))
+    return document

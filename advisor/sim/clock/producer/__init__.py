@@ -1,0 +1,1 @@
+"""A producer on the clock: its buffer, connections, timeouts, retries."""

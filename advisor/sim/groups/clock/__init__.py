@@ -1,0 +1,1 @@
+"""A group on the clock: who owns what and when, through crashes, stalls, rolls and growth."""

@@ -1,0 +1,1 @@
+"""A small group for the search: what is passed over, what is done twice."""

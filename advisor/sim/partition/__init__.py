@@ -1,0 +1,1 @@
+"""One partition under replication: copying, the ISR, elections, truncation, faults."""

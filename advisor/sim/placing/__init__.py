@@ -1,0 +1,1 @@
+"""Where replicas, keys and groups go."""

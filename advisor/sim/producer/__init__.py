@@ -1,0 +1,1 @@
+"""The producer: retries, idempotence, batches and their limits."""

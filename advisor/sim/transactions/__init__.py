@@ -1,0 +1,1 @@
+"""Transactions: coordinator, epochs, markers, the last stable offset."""

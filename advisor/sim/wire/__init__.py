@@ -1,0 +1,1 @@
+"""Records as bytes: batches, message sets, varints, codecs."""

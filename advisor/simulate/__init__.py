@@ -1,0 +1,1 @@
+"""Guarantees asked by hand, scenarios and schedules, and what-if."""

@@ -1,0 +1,1 @@
+"""From an audit to what a person reads: the report, explanations, comparisons, recipes."""

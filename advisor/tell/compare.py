@@ -1,0 +1,235 @@
+"""Two audits side by side: what the change from one to the other breaks on the way, and what it leaves.
+
+OLD and NEW are audited each by itself. Documents are paired by component and place, and each pair is asked
+what the deploy does (`answers.deploying`). Findings that only NEW has are told as they are, with their runs;
+those that only OLD has become a note. The result is NEW's audit with these findings.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from ..ask.answers.deploy.deploy import compared
+from ..ask.answers.deploy.rolls import Side
+from ..ask.answers.sight import Look
+from ..catalog import resolve_version
+from ..context import Judgement
+from ..engine import Audit, Options, Root, audit
+from ..find.asker import fill
+from ..find.choice import Choice
+from ..find.suppress import Suppressions
+from ..memo.cache import open_cache
+from ..model import Deployment, Document, Evidence, Finding, Location, members_of
+from ..packs.pack import Rule, load_packs
+from ..registry import function
+
+PACK = "deploy"
+GONE = "no-longer-found"
+
+
+class Compared(NamedTuple):
+    """`audit` is that of the new side; the paths are named from the folder that both lie in."""
+
+    audit: Audit
+    old: Audit
+    old_path: str
+    new_path: str
+
+
+class _Part(NamedTuple):
+    """A document with where it was found."""
+
+    root: Root
+    deployment: Deployment
+    document: Document
+    place: str  # its file, from the path that was named
+
+
+def compare(old_options: Options, new_options: Options, progress: Callable[[str], None]) -> Compared:
+    # In one root, a file of the other side would be linked with.
+    old = audit(old_options._replace(without=new_options.paths), progress)
+    new = audit(new_options._replace(without=old_options.paths), progress)
+    common = os.path.commonpath([old.scope.base, new.scope.base])
+    old, new = _from(common, old), _from(common, new)
+    rules = load_packs(new.registry.packs, new_options.rules, open_cache(new_options.cache))
+    telling = _Telling(new_options, {rule.name: rule for rule in rules if rule.pack == PACK})
+    pairs = _pairs(_parts(old, old_options), _parts(new, new_options))
+    found: dict[int, list[Finding]] = {id(root): [] for root in new.roots}
+    for before, after in pairs:
+        for judgement in compared(_side(before, old), _side(after, new)):
+            found[id(after.root)] += telling.findings(after, judgement)
+    names = {before.document.name: after.document.name for before, after in pairs}
+    names |= {before.deployment.id: after.deployment.id for before, after in pairs}
+    old_marks = {_mark(finding, names) for _, finding in old.findings}
+    new_marks = {_mark(finding) for _, finding in new.findings}
+    for root, finding in new.findings:
+        if _mark(finding) not in old_marks:
+            found[id(root)].append(finding)
+    gone = [(root, finding) for root, finding in old.findings if _mark(finding, names) not in new_marks]
+    for root, finding in gone:
+        homes = [pair for pair in pairs if pair[0].root is root and pair[0].document.file == finding.at.file]
+        # A file may hold several documents: the one that the finding is about, if it names one.
+        homes.sort(key=lambda pair: pair[0].document.name != finding.resource)
+        for _, after in homes[:1]:
+            found[id(after.root)] += telling.gone(after, finding)
+    roots = tuple(root._replace(findings=tuple(telling.settled(root, found[id(root)]))) for root in new.roots)
+    return Compared(new._replace(roots=roots), old, _shown(old_options, common), _shown(new_options, common))
+
+
+def _from(common: str, one: Audit) -> Audit:
+    """Files named from the folder that both sides lie in."""
+    inside = os.path.relpath(one.scope.base, common).replace(os.sep, "/")
+    if inside == ".":
+        return one
+    return one._replace(roots=tuple(root._replace(prefix=f"{inside}/{root.prefix}") for root in one.roots))
+
+
+def _shown(options: Options, common: str) -> str:
+    return ", ".join(
+        os.path.relpath(os.path.realpath(path), common).replace(os.sep, "/") for path in options.paths
+    )
+
+
+def _parts(one: Audit, options: Options) -> list[_Part]:
+    named = [os.path.realpath(path) for path in options.paths]
+    found: dict[tuple[str, str, str, str], _Part] = {}
+    for root in one.roots:
+        targets = {record.file for record in root.files if record.target}
+        for deployment in root.deployments:
+            for document in members_of(deployment):
+                if document.file in targets:
+                    place = _place(os.path.join(root.workspace.root, document.file), named)
+                    mark = (root.prefix, document.file, document.component, document.name)
+                    found.setdefault(mark, _Part(root, deployment, document, place))
+    return list(found.values())
+
+
+def _place(path: str, named: Iterable[str]) -> str:
+    for top in named:
+        folder = top if os.path.isdir(top) else os.path.dirname(top)
+        if path == top or path.startswith(folder + os.sep):
+            return os.path.relpath(path, folder)
+    return path
+
+
+def _pairs(old: list[_Part], new: list[_Part]) -> list[tuple[_Part, _Part]]:
+    """Each new document with the old one that it replaces: at the same place, else of the same name, else the
+    only one of its component on both sides."""
+    pairs: list[tuple[_Part, _Part]] = []
+    waiting, left = list(new), list(old)
+    marks: tuple[Callable[[_Part], tuple[str, ...]], ...] = (
+        lambda part: (part.document.component, part.place, part.document.name),
+        lambda part: (part.document.component, part.place),
+        lambda part: (part.document.component, part.document.name),
+        lambda part: (part.document.component,),
+    )
+    for mark in marks:
+        olds, news = _by(mark, left), _by(mark, waiting)
+        for key in sorted(olds.keys() & news.keys()):
+            if len(olds[key]) == len(news[key]) == 1:
+                pairs.append((olds[key][0], news[key][0]))
+                left.remove(olds[key][0])
+                waiting.remove(news[key][0])
+    pairs.sort(key=lambda pair: (pair[1].root.prefix, pair[1].document.file, pair[1].document.name))
+    return pairs
+
+
+def _by(
+    mark: Callable[[_Part], tuple[str, ...]], parts: Iterable[_Part]
+) -> dict[tuple[str, ...], list[_Part]]:
+    found: dict[tuple[str, ...], list[_Part]] = {}
+    for part in parts:
+        found.setdefault(mark(part), []).append(part)
+    return found
+
+
+def _side(part: _Part, one: Audit) -> Side:
+    document, deployment = part.document, part.deployment
+    group = document if document.component == "consumer" else None
+    version = part.root.versions.get(id(document)) or resolve_version(deployment.version)
+    own = {name: function(target, "plan") for name, target in one.registry.assignors.items()}
+    placed = {name: function(target, "partition") for name, target in one.registry.partitioners.items()}
+    return Side(document, Look(deployment, one.registry.clients, group), version, own, placed.get)
+
+
+def _mark(finding: Finding, names: Mapping[str, str] = {}) -> tuple[str, str, tuple[str, ...]]:
+    """What makes a finding of one side that of the other: `names` are the new names of what it is about, and
+    a guarantee may be broken by other keys now."""
+    resource = names.get(finding.resource, finding.resource)
+    return finding.code, resource, () if finding.evidence.guarantee else finding.keys
+
+
+class _Telling:
+    """Judgements made into findings by the rules of the pack."""
+
+    def __init__(self, options: Options, rules: dict[str, Rule]) -> None:
+        self.options = options
+        self.rules = rules
+        self.choice = Choice(options.select, options.ignore)
+
+    def findings(self, part: _Part, judgement: Judgement) -> Iterator[Finding]:
+        hit = judgement.hit
+        rule = self.rules.get(hit.check or "") if hit is not None else None
+        if hit is None or rule is None or judgement.verdict != "broken":
+            return
+        severity = self._severity(rule, part.root)
+        profile = part.root.profiles[part.deployment.id].name
+        if severity is None or (rule.profiles and profile not in rule.profiles):
+            return
+        if hit.severity is not None and severity == rule.severity:
+            severity = hit.severity
+        yield Finding(
+            rule.code,
+            rule.name,
+            severity,
+            fill(rule.message, {"resource": part.document.name, **hit.fields}),
+            hit.at,
+            part.document.name,
+            hit.keys,
+            hit.settings,
+            Evidence(rule.evidence, hit.numbers, rule.guarantee, trace=judgement.trace),
+            hit.fixes,
+            part.deployment.id,
+            (),
+            hit.also_at,
+            advice=hit.advice,
+        )
+
+    def gone(self, after: _Part, finding: Finding) -> Iterator[Finding]:
+        """What OLD had and NEW has not: told where the new document lies."""
+        rule = self.rules.get(GONE)
+        severity = self._severity(rule, after.root) if rule is not None else None
+        if rule is None or severity is None:
+            return
+        if finding.severity == "note" or finding.suppressed is not None:
+            return
+        fields = {"code": finding.code, "name": finding.name, "told": finding.message}
+        yield Finding(
+            rule.code,
+            rule.name,
+            severity,
+            fill(rule.message, fields),
+            Location(after.document.file, after.document.line),
+            finding.resource,
+            (finding.code, *finding.keys),
+            evidence=Evidence(rule.evidence, (), finding.evidence.guarantee),
+            deployment=after.deployment.id,
+        )
+
+    def settled(self, root: Root, findings: Iterable[Finding]) -> Iterator[Finding]:
+        """Each once, with what somebody accepted marked."""
+        suppressions = Suppressions(root.project, root.files, self.options.today)
+        seen: set[object] = set()
+        for finding in findings:
+            mark = (finding.code, finding.at, finding.keys, finding.message)
+            if mark not in seen:
+                seen.add(mark)
+                yield suppressions.apply(finding)
+
+    def _severity(self, rule: Rule, root: Root) -> str | None:
+        stated = root.project.severity
+        chosen = stated.get(rule.code, stated.get(rule.name, rule.severity))
+        wanted = rule.enabled and self.choice.wants(rule.code, rule.name)
+        return chosen if wanted and chosen != "off" else None
