@@ -92,8 +92,8 @@ _HOMES = {
     "catalog": "COMPONENTS Version components_of edit_distance fate is_known keys known_anywhere librdkafka "
     "librdkafka_only lookup resolve_version suggest",
     "context": "Context Hit Judgement",
-    "edit.steps": "CannotEdit EditStep Splice inserted_after line_end line_start next_line related removed_lines "
-    "spliced",
+    "edit.steps": "CannotEdit EditStep Splice inserted_after line_end line_start next_line related "
+    "removed_lines spliced",
     "hookspecs": "CheckSpec ClientSpec FormatSpec ModelSpec PackSpec ReporterSpec hookimpl",
     "ask.key_placement": "KeyPlacer placer_of",
     "model": "Change Deployment Document Dropped Edit Fact Fix Loaded LoadError Location Origin Secret "

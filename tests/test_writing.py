@@ -171,9 +171,10 @@ def test_half_a_surrogate_pair_is_written_as_its_escape(tmp_path: Path) -> None:
     assert (tmp_path / "report").read_bytes() == b"a\\ud800\\udcff \xc3\xa9"
 
 
-WRITE = "from advisor.output.files import write_file\nprint('first')\nwrite_file({0!r}, 'second\\n')\nprint('third')\n"
-
-
+WRITE = (
+    "from advisor.output.files import write_file\n"
+    "print('first')\nwrite_file({0!r}, 'second\\n')\nprint('third')\n"
+)
 NAMES = ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"]
 
 

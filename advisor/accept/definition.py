@@ -8,6 +8,7 @@ from typing import Any
 from advisor.catalog import Key, Version, is_password, keys
 
 from . import values
+from .problem import Problem
 from .results import Reason
 
 _BOUNDS = {"int": values.INT, "long": values.LONG, "short": values.SHORT}
@@ -16,14 +17,6 @@ _SIZES = {"int": "32-bit integer", "long": "64-bit integer", "short": "16-bit in
 
 class Skip(Exception):
     """A check needs a value that is templated, invalid or unknown to this release."""
-
-
-class Problem(Exception):
-    """A value that its definition refuses; carries everything of the Reason but the key."""
-
-    def __init__(self, kind: str, detail: str, needs: str | None = None, near: str | None = None) -> None:
-        super().__init__(detail)
-        self.kind, self.detail, self.needs, self.near = kind, detail, needs, near
 
 
 _Outcome = tuple[Any, Problem | None]

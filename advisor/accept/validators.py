@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import values
-from .definition import Problem
+from .problem import Problem
 
 # Every release's versions, oldest first; a release takes those up to its own.
 _VERSIONS = (

@@ -15,7 +15,7 @@ from ..sim.search.verdict import Verdict, as_dict, from_dict
 # Raise it whenever a change of sim/ or decode.py may change a verdict or a trace; the digest beside it is
 # what the test compares (python -m advisor.ask.verdicts prints the current one).
 SIM_VERSION = 5
-SIM_DIGEST = "06c3bfb5a47daa249d6f039bd30c5440"
+SIM_DIGEST = "705e420632bec85d966312dc803570fc"
 
 # CPU seconds for one question; beyond them the verdict is Unknown.
 SECONDS_MAX = 2.0
@@ -81,24 +81,19 @@ def _mark(guarantee: str, policy: Any, environment: Mapping[str, int], faults: M
 
 
 def sources_digest() -> str:
-    """A name for the sources that verdicts depend on: decode, racks and what the questions import."""
+    """A name for the sources that verdicts depend on: policies, racks and the simulator."""
     import os
-    import re
 
-    here = os.path.dirname(__file__)
-    found: dict[str, bytes] = {}
-    waiting = ["decode", "racks", "sim/questions", "sim/producer_questions", "sim/placement"]
-    while waiting:
-        name = waiting.pop()
-        if name not in found:
-            with open(os.path.join(here, f"{name}.py"), "rb") as file:
-                found[name] = file.read()
-            if name.startswith("sim/"):
-                waiting += [
-                    f"sim/{module.decode()}"
-                    for module in re.findall(rb"^ *from \.(\w+) import", found[name], re.MULTILINE)
-                ]
-    return digest(b"".join(found[name] for name in sorted(found)))
+    top = os.path.dirname(os.path.dirname(__file__))
+    paths = [os.path.join(top, "ask", "policies.py"), os.path.join(top, "join", "racks.py")]
+    for folder, folders, names in os.walk(os.path.join(top, "sim")):
+        folders.sort()
+        paths += [os.path.join(folder, name) for name in sorted(names) if name.endswith(".py")]
+    found = []
+    for path in paths:
+        with open(path, "rb") as file:
+            found.append(file.read())
+    return digest(b"".join(found))
 
 
 if __name__ == "__main__":

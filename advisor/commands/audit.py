@@ -128,7 +128,7 @@ def _answer(questions: Sequence[Any], result: Audit, report: dict[str, Any], cac
     from ..memo.answers import Remembered
     from ..memo.cache import open_cache
     from ..simulate.what_if import answers
-    from ..tell.report import reported_deployments
+    from ..tell.reported import reported_deployments
 
     remember = Remembered(open_cache(cached))
     asked = [deployment for root in result.roots for deployment in reported_deployments(root)]

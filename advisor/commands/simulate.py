@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..catalog import Version
     from ..memo.cache import Cache
     from ..packs.pack import Rule
-    from ..simulate.scenario import Scenario
+    from ..simulate.scenario_values import Scenario
 
 _listed = "".join(f"  {name:<23}{says}\n" for name, (says, _) in GUARANTEES.items())
 _faults = "".join(

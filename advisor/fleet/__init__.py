@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from .options import FleetOptions
 
 if TYPE_CHECKING:
-    from .run import FleetResult
+    from .result import FleetResult
 
 __all__ = ["FleetOptions", "audit_fleet", "findings_by_row"]
 

@@ -80,11 +80,12 @@ def _reads(rule: Rule) -> tuple[str, ...]:
 
 def _modules(registry: Registry) -> Iterator[ModuleType]:
     from importlib import import_module
-    from pkgutil import iter_modules
+    from pkgutil import walk_packages
 
-    from .. import answers
+    from ..ask import answers
 
-    names = {*_ANSWERING, *(f"{answers.__name__}.{found.name}" for found in iter_modules(answers.__path__))}
+    found = walk_packages(answers.__path__, f"{answers.__name__}.")
+    names = {*_ANSWERING, *(module.name for module in found)}
     for model in registry.models:
         names.add(model.function.partition(":")[0])
     for check in registry.checks.values():

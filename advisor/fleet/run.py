@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ..find.choice import Choice
 from ..join.versions import choose_version
@@ -15,6 +15,7 @@ from ..registry import load_registry
 from .keys import names_kept_apart, read_keys
 from .options import FleetOptions
 from .owners import owners_given
+from .result import FleetResult
 from .rows.sources import FORMATS, guess_format
 from .session import NEEDED, is_local, settings
 from .shipping import bundle
@@ -26,13 +27,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 Progress = Callable[[str], None]
-
-
-class FleetResult(NamedTuple):
-    """`folder` holds the tables; `summary` is summary.json."""
-
-    folder: str
-    summary: dict[str, Any]
 
 
 def audit_fleet(

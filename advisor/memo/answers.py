@@ -39,17 +39,14 @@ class Remembered:
 def sources_stamp() -> str:
     """Sizes and times of the sources that answers come from: no literal to forget, and cheaper than reading
     them. The cache is this machine's own."""
-    here = os.path.dirname(__file__)
     seen = []
-    # A fix is tried against every rule, so what checks Kafka's own checks counts too.
-    plugins = import_module("kafka_advisor_plugins")
-    folders = [here, *(os.path.join(here, name) for name in ("sim", "answers", "accept", "catalog"))]
-    for package in plugins.__path__:
-        folders += [os.path.join(package, name) for name in ("checks", "clients", "models")]
-    for folder in folders:
-        with os.scandir(folder) as entries:
+    waiting = [os.path.dirname(os.path.dirname(__file__)), *import_module("kafka_advisor_plugins").__path__]
+    while waiting:
+        with os.scandir(waiting.pop()) as entries:
             for entry in entries:
                 if entry.name.endswith(".py"):
                     status = entry.stat()
-                    seen.append(f"{entry.name}:{status.st_size}:{status.st_mtime_ns}")
+                    seen.append(f"{entry.path}:{status.st_size}:{status.st_mtime_ns}")
+                elif entry.is_dir() and entry.name != "__pycache__":
+                    waiting.append(entry.path)
     return digest("|".join(sorted(seen)).encode())

@@ -338,4 +338,4 @@ if __name__ == "__main__":
 
     from ..output.files import write_file
 
-    write_file(os.path.join(os.path.dirname(__file__), "schemas", "project.schema.json"), schema_text())
+    write_file(os.path.join(os.path.dirname(__file__), "..", "schemas", "project.schema.json"), schema_text())

@@ -8,53 +8,19 @@ simulator's fields.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..ask.judge import PRODUCER_GUARANTEES, counts
 from ..ask.policies import Decoded, decode, producer_policies, replication_policies
 from ..ask.verdicts import SECONDS_MAX, Verdicts
 from ..catalog import Version
 from ..join.link import Overrides
-from ..model import Deployment, Fact, Location, Origin, Setting, UsageError
+from ..model import Fact, Location, Origin, Setting, UsageError
 from ..packs.vocabulary import COMPUTED, TRANSACTION_GUARANTEES
-from .by_hand import Counts, check_overrides, completed, known_faults, of_settings, written_by_groups
+from .by_hand import check_overrides, completed, known_faults, of_settings, written_by_groups
+from .scenario_values import Played, Scenario
 
 _COMPONENTS = ("producer", "topic", "broker", "consumer")
-
-
-class Scenario(NamedTuple):
-    """What a file states. `expect`, `guarantee` and `bounds` may be absent: None."""
-
-    file: str
-    title: str
-    story: str
-    kafka_version: str | None
-    guarantee: str | None
-    expect: str | None
-    witnesses: tuple[str, ...]
-    events: tuple[str, ...]
-    environment: Counts
-    faults: Counts
-    client: str
-    sets: tuple[tuple[str, int], ...]  # as --set would have them, with the line of each
-    policy: Mapping[str, Any]
-    bounds: Mapping[str, Any] | None
-    time: Mapping[str, int] | None = None
-
-
-class Played(NamedTuple):
-    """What a scenario came to. `verdict` is None for a given run that no guarantee is asked of; `unmet` says
-    in what it is not as the file expects."""
-
-    scenario: Scenario
-    deployment: Deployment
-    decoded: Decoded
-    policy: Any
-    environment: Mapping[str, int]
-    faults: Mapping[str, int]
-    verdict: Any
-    trace: tuple[Any, ...]
-    unmet: tuple[str, ...]
 
 
 def read_scenario(file: str, data: bytes) -> Scenario:

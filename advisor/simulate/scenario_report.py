@@ -9,7 +9,7 @@ from typing import Any
 from ..packs.vocabulary import GUARANTEES
 from . import verdict_report as shown
 from .by_hand import settings_of
-from .scenario import Played
+from .scenario_values import Played
 
 # What a key says is overruled by the field of the simulator that the scenario states.
 _FIELDS = {

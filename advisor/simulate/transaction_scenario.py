@@ -16,7 +16,7 @@ from ..sim.transactions.questions import BOUNDS, GUARANTEES, replay, spent, trac
 from ..sim.transactions.step import Event, TransactionPolicy, initial
 from ..sim.transactions.timeline import Plan, Told, in_time
 from .by_hand import with_reader
-from .scenario import Played, Scenario
+from .scenario_values import Played, Scenario
 
 Outcome = tuple[Verdict, Trace, dict[str, int]]
 

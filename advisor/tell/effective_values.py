@@ -8,7 +8,7 @@ from ..catalog import keys, resolve_version
 from ..engine import Audit
 from ..join.effective import all_effective, deployment_layers, family_defaults
 from ..model import Setting, members_of
-from .report import reported_deployments, shown_origin
+from .reported import reported_deployments, shown_origin
 
 
 def effective_settings(audit: Audit) -> list[dict[str, Any]]:

@@ -9,8 +9,9 @@ from .. import __version__
 from ..engine import Audit, Root
 from ..find.fingerprint import fingerprint
 from ..join.profiles import Profile
-from ..model import Deployment, Document, Finding, Fix, Origin, Setting, members_of
+from ..model import Deployment, Document, Finding, Fix, Setting
 from ..read.load import FileRecord
+from .reported import reported_deployments, shown_origin
 
 SCHEMA_VERSION = 1
 _HEADLINE = ("survives_lost", "writes_with_away")
@@ -37,16 +38,6 @@ def build_report(audit: Audit, effective: bool = False) -> dict[str, Any]:
 
         report["effective"] = effective_settings(audit)
     return report
-
-
-def reported_deployments(root: Root) -> list[Deployment]:
-    """Those with a part in a target: the rest was loaded to be linked with."""
-    targets = {record.file for record in root.files if record.target}
-    return [
-        deployment
-        for deployment in root.deployments
-        if any(document.file in targets for document in members_of(deployment))
-    ]
 
 
 def _profile(profiles: Sequence[Profile]) -> dict[str, str]:
@@ -138,16 +129,6 @@ def _setting(component: str, setting: Setting, prefix: str) -> dict[str, Any]:
         "value": str(setting.value),
         "origin": shown_origin(setting.origin, prefix),
     }
-
-
-def shown_origin(origin: Origin, prefix: str = "") -> dict[str, Any]:
-    at = origin.at
-    shown: dict[str, Any] = {"kind": origin.kind}
-    if at is not None:
-        shown |= {"file": prefix + at.file, "line": at.line}
-    if origin.note:
-        shown["note"] = origin.note
-    return shown
 
 
 def _fix(fix: Fix, prefix: str) -> dict[str, Any]:

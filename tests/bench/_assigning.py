@@ -15,7 +15,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from advisor.sim.assign.assignors import Assignment, Member, Metadata, assign
+from advisor.sim.assign.assignors import assign
+from advisor.sim.assign.members import Assignment, Member, Metadata
 
 ROUNDS = 9
 CLIENTS = (

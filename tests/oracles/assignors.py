@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from advisor.sim.assign.assignors import Member, Metadata, TopicPartition, assign, withheld
+from advisor.sim.assign.assignors import assign, withheld
+from advisor.sim.assign.java_order import TopicPartition
+from advisor.sim.assign.members import Member, Metadata
 
 
 def partition(name: str) -> TopicPartition:

@@ -197,7 +197,7 @@ def test_a_link_does_not_lead_out_even_when_cached(tmp_path: Path) -> None:
 
 
 def test_the_published_schema_is_that_of_the_models() -> None:
-    path = Path(module.__file__).parent / "schemas" / "project.schema.json"
+    path = Path(module.__file__).parent.parent / "schemas" / "project.schema.json"
     assert path.read_text(encoding="utf-8") == schema_text(), "run: python -m advisor.read.project_schema"
 
 

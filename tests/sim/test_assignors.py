@@ -6,16 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.sim.assign.assignors import (
-    BUILT_IN,
-    Assignment,
-    Member,
-    Metadata,
-    assign,
-    rebalance_protocol,
-    withheld,
-)
+from advisor.sim.assign.assignors import BUILT_IN, assign, rebalance_protocol, withheld
 from advisor.sim.assign.java_order import map_order, number_set_order
+from advisor.sim.assign.members import Assignment, Member, Metadata
 from advisor.sim.assign.server import ServerMember, flat
 from advisor.sim.assign.server import assign as assign_by_broker
 from tests.oracles.__main__ import HERE, replay

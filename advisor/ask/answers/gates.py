@@ -51,9 +51,11 @@ def only_committed_read(deployment: Deployment, context: Context) -> Iterable[Ju
 def records_visible(deployment: Deployment, context: Context) -> Iterable[Judgement]:
     key = "transaction.partition.verification.enable"
     if _has_transactions(deployment) or _writes(deployment, [key]):
-        from .transactions.reads import judge_visible
-
-        yield from judge_visible(deployment, context)
+        if context.params.get("limit_ms") is not None:
+            from .transactions.times import judge_pinned as judge  # the clock says how long readers wait
+        else:
+            from .transactions.reads import judge_visible as judge
+        yield from judge(deployment, context)
 
 
 def transactions_complete(deployment: Deployment, context: Context) -> Iterable[Judgement]:

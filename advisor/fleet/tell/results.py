@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from ..result import FleetResult
 from ..store.store import UNFINISHED
 from ..store.tables import SCHEMAS, TABLES
 from .drift import drift
@@ -13,12 +14,10 @@ from .page import COLUMNS, Line, fleet_page, lines_of
 from .summary import Reach, summarise
 
 if TYPE_CHECKING:
-    from ..run import FleetResult, Run
+    from ..run import Run
 
 
 def write_results(run: Run, gathered: Gathered) -> FleetResult:
-    from ..run import FleetResult
-
     store = run.store
     run.progress("writing what was found")
     store.put("behaviours", _behaviours(gathered))

@@ -1,8 +1,8 @@
 """Who reads which partition: the assignors of Kafka's consumer, as the leader of a group runs them.
 
-Range and round robin are here; sticky and cooperative-sticky in `assignors_sticky` (3.0 on), their
-predecessors in `assignors_legacy`, and what both do for unequal subscriptions in `assignors_general`. The
-broker's own assignors of KIP-848 are in `server_assignors`. Everything is decided by names, hash orders and
+Range and round robin are here; sticky and cooperative-sticky in `sticky` (3.0 on), their
+predecessors in `legacy`, and what both do for unequal subscriptions in `general`. The
+broker's own assignors of KIP-848 are in `server`. Everything is decided by names, hash orders and
 what members bring along: the same group is always assigned alike, as by Kafka.
 
 Checked against the classes of 2.8.2, 3.9.1 and 4.3.1. Releases between 3.0 and 3.4, which settled claims of
@@ -13,52 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import cycle
-from typing import NamedTuple
 
 from .java_order import TopicPartition, java_order, java_sorted, map_order
-
-NEVER = -1
-"""The generation of a member that never had one."""
-
-Version = tuple[int, int]
-Assignment = dict[str, list[TopicPartition]]
+from .members import NEVER, Assignment, Member, Metadata, Version, racks_matter
 
 LATEST: Version = (4, 3)
 CONSTRAINED_REWRITTEN: Version = (3, 0)  # KAFKA-12464, KAFKA-12675
 RACKS_SINCE: Version = (3, 5)  # KIP-881
-
-
-class Member(NamedTuple):
-    """What a member says when it joins. `owned` and `generation` are what it kept of its last assignment."""
-
-    id: str
-    topics: tuple[str, ...]
-    owned: tuple[TopicPartition, ...] = ()
-    generation: int = NEVER
-    instance_id: str | None = None
-    rack: str | None = None
-    # KIP-792: the generation beside the subscription, which settles whose claim to a partition is newer.
-    # None: the same as `generation`. A member that was thrown out states none (NEVER) and may still bring the
-    # sticky assignor's memory of what it had.
-    stated_generation: int | None = None
-
-
-class Metadata(NamedTuple):
-    """What the group's leader knows of topics: partition counts (0: unknown), racks of their replicas."""
-
-    partitions: Mapping[str, int]
-    racks: Mapping[TopicPartition, frozenset[str]] = {}
-
-    def existing(self, members: Sequence[Member]) -> dict[str, int]:
-        """The topics that somebody subscribes to and that exist, as HashMap holds them."""
-        lists = dict.fromkeys(member.topics for member in members)
-        subscribed = map_order(topic for topics in lists for topic in topics)
-        known = [topic for topic in subscribed if self.partitions.get(topic, 0) > 0]
-        return {topic: self.partitions[topic] for topic in map_order(known)}
-
-
-class AssignmentFailed(ValueError):
-    """Kafka's assignor throws: the leader leaves with the error and the group stays without assignment."""
 
 
 Assignor = Callable[[Sequence[Member], Metadata, Version], Assignment]
@@ -194,12 +155,6 @@ class _TopicRange:
             taken = fitting[: self.room(member.id)]
             if taken:
                 self.give(assignment, member.id, taken)
-
-
-def racks_matter(consumer_racks: set[str], replica_racks: Sequence[frozenset[str]]) -> bool:
-    """Racks are looked at if some consumer is in a rack of some replica and not every partition is in all."""
-    everywhere: frozenset[str] = frozenset().union(*replica_racks)
-    return not consumer_racks.isdisjoint(everywhere) and any(racks != everywhere for racks in replica_racks)
 
 
 def _match_racks(topics: Sequence[_TopicRange], assignment: Assignment) -> None:

@@ -14,8 +14,8 @@ from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from heapq import merge
 
-from .assignors import Assignment, AssignmentFailed, Member
 from .java_order import PartitionSet, TopicPartition, java_sorted
+from .members import Assignment, AssignmentFailed, Member
 
 
 class General:

@@ -12,9 +12,9 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from .assignors import NEVER, Assignment, AssignmentFailed, Member, Metadata
 from .general import General
 from .java_order import TopicPartition, computed_map_order, java_sorted, spread_partition_hash, table_size
+from .members import NEVER, Assignment, AssignmentFailed, Member, Metadata
 from .sticky import changing_hands, first_different, withhold
 
 

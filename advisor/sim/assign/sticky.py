@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping, Sequence
 
-from .assignors import NEVER, Assignment, AssignmentFailed, Member, Metadata, racks_matter
 from .general import General
 from .java_order import TopicPartition, java_sorted
+from .members import NEVER, Assignment, AssignmentFailed, Member, Metadata, racks_matter
 
 Owned = dict[str, list[TopicPartition]]
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from ..assign import assignors
 from ..assign import server as server_assignors
 from ..assign.assignors import Assignor
+from ..assign.members import NEVER, Member, Metadata
 
 UNIFORM, SERVER_RANGE = "uniform", "server-range"
 _SERVER = {UNIFORM: "uniform", SERVER_RANGE: "range"}
@@ -86,10 +87,10 @@ def _assigned(
         found = server_assignors.flat(server_assignors.assign(_SERVER[strategy], members, counts))
     else:
         clients = [
-            assignors.Member(name, names, tuple(mine), generation=1 if mine else assignors.NEVER)
+            Member(name, names, tuple(mine), generation=1 if mine else NEVER)
             for name, mine in zip(ids, pairs, strict=True)
         ]
-        found = assignors.assign(strategy, clients, assignors.Metadata(counts), own=dict(own.functions))
+        found = assignors.assign(strategy, clients, Metadata(counts), own=dict(own.functions))
     place = dict(zip(names, firsts, strict=False))
     return tuple(
         tuple(sorted(place[topic] + number for topic, number in found.get(name, ()))) for name in ids

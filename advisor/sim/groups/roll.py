@@ -15,8 +15,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ..assign.assignors import BUILT_IN, COOPERATIVE, LATEST, Assignor, Metadata, rebalance_protocol
-from ..assign.assignors import Member as Joining
+from ..assign.assignors import BUILT_IN, COOPERATIVE, LATEST, Assignor, rebalance_protocol
+from ..assign.members import Member as Joining
+from ..assign.members import Metadata
 from . import classic as coordinator
 from .classic import INCONSISTENT, PREPARING, RETURNED, Group
 from .plans import Seat, plan

@@ -219,12 +219,7 @@ def _judged(answer: Searched, context: Context, hit: Hit) -> Judgement:
 
 def judge_visible(deployment: Deployment, context: Context) -> Iterable[Judgement]:
     """Is what was committed shown to readers? For ever not, where a record opens a transaction that no
-    coordinator knows; else the clock says how long they wait."""
-    if context.params.get("limit_ms") is not None:
-        from .times import judge_pinned
-
-        yield from judge_pinned(deployment, context)
-        return
+    coordinator knows."""
     look = Look(deployment, context.clients)
     if deployment.producer is not None and not is_transactional(look):
         return
