@@ -42,6 +42,27 @@ def test_dependencies_point_one_way():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_no_two_modules_need_each_other():
+    """Neither when imported nor later, inside a function: what two share has a home of its own."""
+    import grimp
+
+    graph = grimp.build_graph("advisor", exclude_type_checking_imports=True)
+    folders = {name for name in graph.modules if graph.find_children(name)}
+    assert {name: found for name in folders if (found := graph.nominate_cycle_breakers(name))} == {}
+
+
+def test_folders_stay_small():
+    """A folder is a page: about twelve names that a reader can hold in the head."""
+    folders = {path.parent for path in SOURCES if "advisor" in path.relative_to(ROOT).parts[0]}
+    sizes = {
+        folder.relative_to(ROOT).as_posix(): len(
+            [path for path in folder.glob("*.py") if path.stem != "__init__"]
+        )
+        for folder in folders
+    }
+    assert {name: size for name, size in sizes.items() if size > 13} == {}
+
+
 def test_only_accept_and_fix_reveal_secrets():
     allowed = {ROOT / "advisor/model.py", ROOT / "advisor/fix/smallest_change.py"}
     users = [
