@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from advisor.catalog import Version, resolve_version
 
-from .definition import Config, Skip, definition_reasons
 from .results import Accepted, Reason, Rejected, Rewrite, discreet_reason, discreet_rewrite, hidden
+from .value.definition import Config, Skip, definition_reasons
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -68,7 +68,7 @@ _whole: dict[tuple[str, Version, tuple[tuple[str, object], ...]], Accepted | Rej
 def _judged(component: str, resolved: Version, config: Mapping[str, object]) -> Accepted | Rejected:
     checks, watches = _parts(component)
     if component == "broker":
-        from .broker import prepare
+        from .component.broker import prepare
 
         config = prepare(config, resolved.number)
     judged = Config(component, resolved, config)
@@ -144,7 +144,7 @@ def _parts(component: str) -> tuple[tuple[Check, ...], tuple[Watch, ...]]:
         else:
             from importlib import import_module
 
-            module = import_module("." + name, __name__)
+            module = import_module(f".component.{name}", __name__)
             found = (module.CHECKS, module.REWRITES)
         _loaded[component] = found
     return found
@@ -152,13 +152,13 @@ def _parts(component: str) -> tuple[tuple[Check, ...], tuple[Watch, ...]]:
 
 def would_accept_librdkafka(role: str, config: Mapping[str, object]) -> Accepted | Rejected:
     """The verdict of librdkafka; `role` is producer, consumer or admin."""
-    from .librdkafka import judge
+    from .component.librdkafka import judge
 
     return judge(role, config)
 
 
 def looks_like_class(name: str) -> str | None:
     """The class of Kafka's that a wrong class name probably means."""
-    from .classes import looks_like_class as look
+    from .value.classes import looks_like_class as look
 
     return look(name)

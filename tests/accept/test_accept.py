@@ -9,15 +9,9 @@ import sys
 
 import pytest
 
-from advisor.accept import (
-    Accepted,
-    Rejected,
-    looks_like_class,
-    values,
-    would_accept,
-    would_accept_librdkafka,
-)
-from advisor.accept.jaas import parse
+from advisor.accept import Accepted, Rejected, looks_like_class, would_accept, would_accept_librdkafka
+from advisor.accept.security.jaas import parse
+from advisor.accept.value import numbers as values
 from advisor.catalog import RELEASES, keys, librdkafka_names, resolve_version
 
 SERIALIZATION = "org.apache.kafka.common.serialization."
@@ -278,7 +272,7 @@ def test_the_import_is_light():
     modules = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout.split()
-    heavy = {"dataclasses", "pydantic", "difflib", "inspect", "ipaddress", "advisor.accept.broker"}
+    heavy = {"dataclasses", "pydantic", "difflib", "inspect", "ipaddress", "advisor.accept.component.broker"}
     assert not heavy & set(modules)
 
 

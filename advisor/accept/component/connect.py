@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..results import Reason
+from ..value.definition import Config
 from . import clients
-from .definition import Config
-from .results import Reason
 
 _SIZE, _SIGN = "inter.worker.key.size", "inter.worker.signature.algorithm"
 _KEY, _VERIFY = "inter.worker.key.generation.algorithm", "inter.worker.verification.algorithms"

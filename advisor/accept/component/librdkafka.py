@@ -9,8 +9,8 @@ from typing import Any
 from advisor.catalog import RdKey, is_password, librdkafka, librdkafka_names
 from advisor.catalog.names import edit_distance
 
-from .results import Accepted, Reason, Rejected, Rewrite, discreet_reason, discreet_rewrite, hidden
-from .values import LONG
+from ..results import Accepted, Reason, Rejected, Rewrite, discreet_reason, discreet_rewrite, hidden
+from ..value.numbers import LONG
 
 _TRUE = ("true", "t", "1")
 _FALSE = ("false", "f", "0")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from . import classes, jaas
-from .definition import Config
-from .results import Reason
+from ..results import Reason
+from ..value import classes
+from ..value.definition import Config
+from . import jaas
 
 _DISALLOWED = "com.sun.security.auth.module.JndiLoginModule"
 _DISALLOWED_LATER = "com.sun.security.auth.module.LdapLoginModule"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..results import Reason, Rewrite
+from ..value.definition import Config
 from . import clients
-from .definition import Config
-from .results import Reason, Rewrite
 
 _API, _REQUEST = "default.api.timeout.ms", "request.timeout.ms"
 _SERVERS, _CONTROLLERS = "bootstrap.servers", "bootstrap.controllers"

@@ -7,9 +7,9 @@ from typing import Any
 
 from advisor.catalog import Key, Version, is_password, keys
 
-from . import values
+from ..results import Reason
+from . import numbers as values
 from .problem import Problem
-from .results import Reason
 
 _BOUNDS = {"int": values.INT, "long": values.LONG, "short": values.SHORT}
 _SIZES = {"int": "32-bit integer", "long": "64-bit integer", "short": "16-bit integer"}

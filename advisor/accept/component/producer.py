@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..results import Reason, Rewrite
+from ..value.definition import Config
+from ..value.numbers import INT
 from . import clients
-from .definition import Config
-from .results import Reason, Rewrite
-from .values import INT
 
 _ACKS, _IDEMPOTENCE, _RETRIES = "acks", "enable.idempotence", "retries"
 _IN_FLIGHT, _TRANSACTION = "max.in.flight.requests.per.connection", "transactional.id"

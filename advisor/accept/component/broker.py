@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from . import classes, clients, listeners, quorum, values
-from .definition import Config, Skip, missing_class, parse_value
-from .results import Reason, Rewrite
-from .validators import protocol_version, rank
+from ..results import Reason, Rewrite
+from ..security import listeners
+from ..value import classes
+from ..value import numbers as values
+from ..value.definition import Config, Skip, missing_class, parse_value
+from ..value.validators import protocol_version, rank
+from . import clients, quorum
 
 _HOUR, _MINUTE = 3_600_000, 60_000
 _MIB = 1024 * 1024

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from . import classes, security, values
-from .definition import Config, Skip, missing_class
-from .results import Reason, Rewrite
+from ..results import Reason, Rewrite
+from ..security import protocols as security
+from ..value import classes
+from ..value import numbers as values
+from ..value.definition import Config, Skip, missing_class
 
 # At first anything could stand before the last host:port. 3.8 became strict, 3.9.1 took it back, 4.0 did not.
 _HOST_LETTERS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-%._:"

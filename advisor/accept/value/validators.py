@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import values
+from . import numbers as values
 from .problem import Problem
 
 # Every release's versions, oldest first; a release takes those up to its own.

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from advisor.catalog import keys, suggest
 
-from .definition import Config, Skip
-from .results import Reason
+from ..results import Reason
+from ..value.definition import Config, Skip
 
 # Settings of a group that its brokers bound with a min and a max of the same name.
 _BOUNDED = (

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..results import Reason, Rewrite
+from ..value.definition import Config
+from ..value.numbers import is_blank
 from . import clients
-from .definition import Config
-from .results import Reason, Rewrite
-from .values import is_blank
 
 _GROUP, _INSTANCE, _COMMIT = "group.id", "group.instance.id", "enable.auto.commit"
 _SESSION, _HEARTBEAT, _STRATEGY = (

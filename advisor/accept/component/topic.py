@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from advisor.catalog import fate, suggest
 
-from .definition import Config
-from .results import Reason, Rewrite
+from ..results import Reason, Rewrite
+from ..value.definition import Config
 
 _MIN_LAG, _MAX_LAG = "min.compaction.lag.ms", "max.compaction.lag.ms"
 

@@ -7,9 +7,10 @@ from typing import Any
 
 from advisor.catalog import keys
 
-from . import admin, clients, consumer, producer, values
-from .definition import Config, Skip, definition_reasons
-from .results import Reason, Rewrite
+from ..results import Reason, Rewrite
+from ..value import numbers as values
+from ..value.definition import Config, Skip, definition_reasons
+from . import admin, clients, consumer, producer
 
 _GUARANTEE, _COMMIT, _IN_FLIGHT = (
     "processing.guarantee",

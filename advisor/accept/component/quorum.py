@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from . import values
+from ..results import Reason
+from ..security.listeners import (
+    Refused,
+    advertised_by_controller,
+    controller_names,
+    listening,
+    protocol_map,
+    roles,
+)
+from ..value import numbers as values
+from ..value.definition import Config, Skip
 from .clients import PORT_MAX, host_port
-from .definition import Config, Skip
-from .listeners import Refused, advertised_by_controller, controller_names, listening, protocol_map, roles
-from .results import Reason
 
 _ROLES, _VOTERS, _BOOTSTRAP = (
     "process.roles",
@@ -103,7 +110,7 @@ def migration(config: Config) -> Iterator[Reason]:
         yield Reason("cross-key", (_VOTERS, key), f"{key} needs {_VOTERS}")
     if not controller_names(config):
         yield Reason("cross-key", (_NAMES, key), f"{key} needs {_NAMES}")
-    from .validators import protocol_version, rank
+    from ..value.validators import protocol_version, rank
 
     spoken = protocol_version(config.get("inter.broker.protocol.version"))
     if spoken is not None and rank(spoken) < rank("3.4-IV0"):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ..syntax.numbers import INT as INT
-from ..syntax.numbers import LONG as LONG
-from ..syntax.numbers import SHORT as SHORT
-from ..syntax.numbers import integer as integer
+from ...syntax.numbers import INT as INT
+from ...syntax.numbers import LONG as LONG
+from ...syntax.numbers import SHORT as SHORT
+from ...syntax.numbers import integer as integer
 
 # Java's String.trim drops everything up to the space; its regular expressions know these six as white space.
 _TRIM = "".join(map(chr, range(33)))

@@ -1,0 +1,1 @@
+"""The checks that each component of Kafka makes across its keys when it starts."""

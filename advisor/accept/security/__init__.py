@@ -1,0 +1,1 @@
+"""Listeners, protocols and JAAS: what must fit together before anybody can connect."""

@@ -1,0 +1,1 @@
+"""One key, one value: would the release's own definition take it?"""
