@@ -150,8 +150,10 @@ def fetch(model: Model, state: State, broker: int) -> Outcome:
     if model.rounds:
         if len(behind.log) > len(ahead.log):
             # OFFSET_OUT_OF_RANGE: the leader's log is shorter, the follower cuts its own to it.
-            cut = behind._replace(log=behind.log[: len(ahead.log)], hw=min(behind.hw, len(ahead.log)))
-            return put(state, broker, cut), (Effect("truncated", f"b{broker}", f"to {len(ahead.log)}"),)
+            end = len(ahead.log)
+            least = {"hw": min(behind.hw, end), "flushed": min(behind.flushed, end)}
+            cut = behind._replace(log=behind.log[:end], **least)
+            return put(state, broker, cut), (Effect("truncated", f"b{broker}", f"to {end}"),)
         state = hear(model, state, leader, broker, len(behind.log), effects)
         ahead = state.replicas[leader]
         # The answer carries the high watermark as this very request left it (S1).
