@@ -13,6 +13,7 @@ import pytest
 from advisor.memo.cache import Cache
 from advisor.packs.pack import load_packs
 from advisor.registry import load_registry
+from tests.rules.case_files import read_cases
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = sorted([*ROOT.glob("advisor/**/*.py"), *ROOT.glob("plugins/**/*.py"), *ROOT.glob("rules/*.py")])
@@ -155,9 +156,9 @@ def test_rule_has_what_a_reader_needs(rule):
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
 def test_rule_has_a_failing_and_a_passing_case(rule):
-    cases = ROOT / "tests/rules" / f"{rule.code}-{rule.name}"
-    has_files = {path.name.partition("-")[0] for path in cases.glob("*-*")} if cases.is_dir() else set()
-    assert rule.examples or has_files >= {"fail", "pass"}
+    path = ROOT / "tests/rules" / f"{rule.code}-{rule.name}.txt"
+    cases = {case.name.partition("-")[0] for case in read_cases(path)} if path.is_file() else set()
+    assert rule.examples or cases >= {"fail", "pass"}
 
 
 def test_readme_shows_what_the_command_prints():

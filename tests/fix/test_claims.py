@@ -9,18 +9,17 @@ import pytest
 
 from advisor.testing import audit_paths, audit_settings
 from tests.conftest import ROOT
+from tests.rules.case_files import all_cases
 from tests.rules.test_rules import EXAMPLES
 
 from .test_cases import fix
 from .test_command import PRODUCER, TOPIC, place
 
-FOLDERS = sorted(
-    {path.parent for path in (ROOT / "tests/rules").glob("*/fail-*/expected.json")}
-    | {
-        path
-        for path in (ROOT / "samples").iterdir()
-        if list(path.glob("*.properties")) or list(path.glob("*.y*ml"))
-    }
+CASES = [case for case in all_cases() if case.name.startswith("fail")]
+SAMPLES = sorted(
+    path
+    for path in (ROOT / "samples").iterdir()
+    if list(path.glob("*.properties")) or list(path.glob("*.y*ml"))
 )
 
 
@@ -43,10 +42,14 @@ def all_silenced(folder: Path, words: list[str], **options) -> None:
     assert all(len(line.split(": ")) > 3 for line in told.splitlines() if "left:" in line)
 
 
-@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: f"{folder.parent.name}-{folder.name}")
-def test_files(folder, tmp_path):
-    copy = shutil.copytree(folder, tmp_path / "files", ignore=shutil.ignore_patterns("expected.json"))
-    all_silenced(Path(copy), [], profile="prod")
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+def test_cases(case, tmp_path):
+    all_silenced(case.place(tmp_path / "files"), [], profile="prod")
+
+
+@pytest.mark.parametrize("folder", SAMPLES, ids=lambda folder: folder.name)
+def test_samples(folder, tmp_path):
+    all_silenced(Path(shutil.copytree(folder, tmp_path / "files")), [], profile="prod")
 
 
 @pytest.mark.parametrize(("rule", "example"), EXAMPLES, ids=lambda value: getattr(value, "code", ""))

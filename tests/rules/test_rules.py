@@ -1,14 +1,11 @@
-"""Every rule is executed: its pack's examples, and real files in `KAxxx-name/{fail,pass}-*/`.
+"""Every rule is executed: its pack's examples, and the cases of real files in `KAxxx-name.txt`.
 
-`expected.json` of a case lists rule, file, line and message of the findings of that rule. A case of two
-folders, `old` and `new`, is compared.
-`python -m tests.rules.test_rules --rewrite` writes them anew: read the diff before you commit it.
+`python -m tests.rules.test_rules --rewrite` writes what they expect anew: read the diff before you commit it.
 """
 
 from __future__ import annotations
 
-import json
-import shutil
+import re
 import sys
 import tempfile
 from itertools import chain
@@ -22,10 +19,13 @@ from advisor.packs.pack import load_packs
 from advisor.registry import load_registry
 from advisor.testing import audit_paths, audit_settings, compare_paths
 
+from .case_files import Case, all_cases, read_cases, rewrite
+
 HERE = Path(__file__).parent
 RULES = load_packs(load_registry().packs, (), Cache(None))
 EXAMPLES = [(rule, example) for rule in RULES for example in rule.examples]
-CASES = sorted(path.parent for path in HERE.glob("*/*/expected.json"))
+CASES = all_cases()
+LOCATED = re.compile(r"[^ ]+:(\d+|None): ")
 
 
 def audited(example, word):
@@ -45,35 +45,47 @@ def test_example(rule, example):
     assert rule.code not in codes(example, "good")
 
 
-def report_on(case: Path) -> dict[str, Any]:
-    # A copy, so that the case is a root of its own and not a part of this repository's.
-    with tempfile.TemporaryDirectory() as folder:
-        copy = shutil.copytree(case, Path(folder) / "case", ignore=shutil.ignore_patterns("expected.json"))
-        if (copy / "old").is_dir():
-            return compare_paths(str(copy / "old"), str(copy / "new"))
-        return audit_paths([str(copy)])
+def report_on(case: Case) -> dict[str, Any]:
+    # In a folder of its own, so that the case is a root and not a part of this repository's.
+    with tempfile.TemporaryDirectory() as name:
+        folder = case.place(Path(name) / "case")
+        if (folder / "old").is_dir():
+            return compare_paths(str(folder / "old"), str(folder / "new"))
+        return audit_paths([str(folder)])
 
 
-def findings_of(case: Path) -> list[dict[str, object]]:
-    code = case.parent.name.partition("-")[0]
+def said(case: Case) -> list[str]:
+    """What the rule says of it: its findings, else what its guarantee came to."""
     report = report_on(case)
-    return [
-        {
-            "rule": finding["code"],
-            "file": finding["locations"][0]["file"],
-            "line": finding["locations"][0]["line"],
-            "message": finding["message"],
-        }
-        for finding in report["findings"]
-        if finding["code"] == code
-    ]
+    found = []
+    for finding in report["findings"]:
+        if finding["code"] == case.rule:
+            at = finding["locations"][0]
+            found.append(f"{at['file']}:{at['line']}: {finding['message']}")
+    return found or verdicts(case, report)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.parent.name}/{case.name}")
+def verdicts(case: Case, report: dict[str, Any]) -> list[str]:
+    guarantee = next(rule.guarantee for rule in RULES if rule.code == case.rule)
+    if guarantee is None:
+        return []
+    answers = {
+        f"{answer['verdict']} {guarantee}"
+        for deployment in report["deployments"]
+        for answer in deployment["guarantees"]
+        if answer["name"] == guarantee
+    }
+    # Why a question is not asked is for a person to say.
+    told = [line for line in case.expected if line.startswith("not asked: ")]
+    return sorted(answers) or told or ["not asked: ?"]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 def test_case(case):
-    found = findings_of(case)
-    assert found == json.loads((case / "expected.json").read_text())
-    assert bool(found) == case.name.startswith("fail")
+    found = said(case)
+    assert found == case.expected
+    assert "not asked: ?" not in found, "say why there is no verdict"
+    assert any(LOCATED.match(line) for line in found) == case.name.startswith("fail")
 
 
 SEARCHED = [rule for rule in RULES if rule.code.startswith(("KA1", "KA2", "KA3"))]
@@ -82,7 +94,7 @@ SEARCHED = [rule for rule in RULES if rule.code.startswith(("KA1", "KA2", "KA3")
 @pytest.mark.parametrize("rule", SEARCHED, ids=lambda rule: rule.code)
 def test_it_says_what_to_do(rule):
     """A fix that was tried, or advice; a rule that only complains helps nobody."""
-    reports = (report_on(case) for case in CASES if case.parent.name.startswith(rule.code))
+    reports = (report_on(case) for case in CASES if case.rule == rule.code)
     examples = (audited(example, "bad") for example in rule.examples)
     told = (
         finding["fixes"] or finding["advice"]
@@ -94,5 +106,5 @@ def test_it_says_what_to_do(rule):
 
 
 if __name__ == "__main__" and sys.argv[1:] == ["--rewrite"]:
-    for folder in sorted(path for path in HERE.glob("KA*/*") if path.is_dir()):
-        (folder / "expected.json").write_text(json.dumps(findings_of(folder), indent=2) + "\n")
+    for path in sorted(HERE.glob("KA*.txt")):
+        rewrite(path, {case.name: said(case) for case in read_cases(path)})
