@@ -8,6 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tests.rules.case_files import all_cases
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 # What is expected and what runs the cases lies beside the inputs, and is none.
 NO_INPUT = (".py", ".md", ".txt", ".jsonl", ".csv", ".java", ".pyc", "expected.json", "compiled.json")
@@ -35,9 +37,14 @@ class Seed(NamedTuple):
 @cache
 def corpus() -> tuple[Seed, ...]:
     """Every seed, in an order that is the same everywhere."""
-    return tuple(
+    found = [
         seed for top in ("samples", "rules", "tests") for seed in sorted(_under(ROOT / top), key=_by_name)
-    )
+    ]
+    cases = [
+        Seed(case.id, CONFIGURATION, tuple((name, text.encode()) for name, text in case.files.items()))
+        for case in all_cases()
+    ]
+    return (*found, *cases)
 
 
 def of_kind(kind: str) -> tuple[Seed, ...]:

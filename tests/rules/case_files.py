@@ -7,8 +7,8 @@
     producer.properties:1: one broker crash loses an acknowledged record
 
 Files before the first case belong to every case of the text. A case that passes expects `holds GUARANTEE`,
-`unknown GUARANTEE`, or `not asked: why`; of a rule without guarantee it expects nothing. A case whose files
-lie in `old/` and `new/` is compared.
+`unknown GUARANTEE`, `broken GUARANTEE by another rule`, or `not asked: why`; of a rule without guarantee it
+expects nothing. A case whose files lie in `old/` and `new/` is compared.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ def verdicts(case: Case, report: dict[str, Any]) -> list[str]:
     if guarantee is None:
         return []
     answers = {
-        f"{answer['verdict']} {guarantee}"
+        f"{answer['verdict']} {guarantee}" + (" by another rule" if answer["verdict"] == "broken" else "")
         for deployment in report["deployments"]
         for answer in deployment["guarantees"]
         if answer["name"] == guarantee
