@@ -64,17 +64,19 @@ if TYPE_CHECKING:
     from .model import Secret as Secret
     from .model import Setting as Setting
     from .model import Source as Source
+    from .model import Undisclosed as Undisclosed
     from .model import Unknown as Unknown
     from .model import Value as Value
     from .printing import json_text as json_text
     from .printing import printable as printable
     from .racks import holds_partitions as holds_partitions
-    from .reading import is_secret_key as is_secret_key
-    from .reading import is_template as is_template
     from .reading import setting as setting
     from .reading import value_of as value_of
     from .report.run import trace_table as trace_table
+    from .secrets import is_secret_key as is_secret_key
     from .sim.partitioner import partition_for as partition_for
+    from .syntax.numbers import fact_count as fact_count
+    from .syntax.numbers import integer as integer
     from .syntax.properties import Entry as Entry
     from .syntax.properties import parse_properties as parse_properties
     from .syntax.units import meant as meant
@@ -82,6 +84,8 @@ if TYPE_CHECKING:
     from .syntax.units import spring_millis as spring_millis
     from .syntax.yamltree import Node as Node
     from .syntax.yamltree import parse_yaml as parse_yaml
+    from .templates import is_template as is_template
+    from .templates import names_secret as names_secret
 
 _HOMES = {
     "accept": "Accepted Reason Rejected Rewrite would_accept would_accept_librdkafka",
@@ -93,15 +97,18 @@ _HOMES = {
     "hookspecs": "CheckSpec ClientSpec FormatSpec ModelSpec PackSpec ReporterSpec hookimpl",
     "key_placement": "KeyPlacer placer_of",
     "model": "Change Deployment Document Dropped Edit Fact Fix Loaded LoadError Location Origin Secret "
-    "Setting Source Unknown Value",
+    "Setting Source Undisclosed Unknown Value",
     "printing": "json_text printable",
     "racks": "holds_partitions",
-    "reading": "is_secret_key is_template setting value_of",
+    "reading": "setting value_of",
     "report.run": "trace_table",
+    "secrets": "is_secret_key",
     "sim.partitioner": "partition_for",
+    "syntax.numbers": "fact_count integer",
     "syntax.properties": "Entry parse_properties",
     "syntax.units": "meant spring_bytes spring_millis",
     "syntax.yamltree": "Node parse_yaml",
+    "templates": "is_template names_secret",
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
 

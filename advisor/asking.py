@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from . import kept
 from .cache import Cache
 from .catalog import Version, resolve_version
+from .choice import ALL, Choice, Question
 from .computed import Computed, Judged, folded_together, folded_under, merged, summaries
 from .condition_names import check_names
 from .conditioned import hits_of, per_deployment
 from .conditions import compile_condition
-from .context import Context, Hit, Judgement
-from .failures import BUILT_IN, crashed, unreadable
+from .context import Context, Hit, Judgement, Outside
+from .failures import crashed, unreadable
 from .hookspecs import CheckSpec
 from .kept import Answers
 from .loading import FileRecord
@@ -36,50 +37,9 @@ from .suppress import Suppressions
 
 if TYPE_CHECKING:
     from .guaranteed import Guaranteed
+    from .memory import Memory, Run
     from .remedies import Remedies, Subject
     from .verdicts import Verdicts
-
-
-class Choice(NamedTuple):
-    """Which rules count: codes, their beginnings (KA1 = all of KA1xx), or names."""
-
-    select: tuple[str, ...]
-    ignore: tuple[str, ...]
-
-    def wants(self, code: str, name: str) -> bool:
-        def named(wanted: Sequence[str]) -> bool:
-            return any(code.startswith(item.upper()) or name == item for item in wanted)
-
-        return (not self.select or named(self.select)) and not named(self.ignore)
-
-    def check(self, rules: Sequence[Rule]) -> None:
-        """A code that no rule has is a mistake, not a filter that matches nothing."""
-        names = [(rule.code, rule.name) for rule in rules] + list(BUILT_IN.items())
-        for item in (*self.select, *self.ignore):
-            if not any(code.startswith(item.upper()) or name == item for code, name in names):
-                raise UsageError(f"no rule is called {item!r}; `kafka-advisor rules` lists them")
-
-
-_ALL = Choice((), ())
-
-
-class _Question(NamedTuple):
-    """One function (or condition) asked of every subject, and the rules it answers, by check name."""
-
-    ask: Callable[[Any, Context], Iterable[Hit]]
-    per_deployment: bool
-    params: Mapping[str, Any]
-    components: set[str]
-    rules: dict[str | None, list[tuple[Rule, str]]]
-
-    def rules_of(self, hit: Hit) -> Iterable[tuple[Rule, str]]:
-        """Without a check's name a hit is for all that the function answers."""
-        if hit.check is None:
-            return [pair for asked in self.rules.values() for pair in asked]
-        return self.rules.get(hit.check, ())
-
-    def skips(self, present: tuple[str, ...]) -> bool:
-        return bool(self.components) and self.components.isdisjoint(present)
 
 
 def touches(document: Document, targets: Set[str]) -> bool:
@@ -113,6 +73,7 @@ class Asker:
         profiles: Mapping[str, Profile],
         suppressions: Suppressions,
         cache: Cache,
+        memory: Memory | None = None,
     ) -> None:
         self.registry, self.rules, self.choice = registry, rules, choice
         self.project, self.records = project, records
@@ -155,14 +116,23 @@ class Asker:
         )
         self.computed = Computed(registry.models, project.params)
         self._verdicts: Verdicts | None = None
+        self._simulated: Guaranteed | None = None
         self._remedies: Remedies | None = None
-        self._asks: list[_Question] | None = None
+        self._asks: list[Question] | None = None
         # For the fixes: every guarantee above note, which of them deployments alike are asked, what was
         # judged of the deployment that is being answered, and the codes found in a document by itself.
         self._every_guarantee: list[tuple[Rule, str]] | None = None
         self._guarantees_of: dict[object, list[tuple[Rule, str]]] = {}
         self._answering: tuple[Deployment | None, dict[str, tuple[Judgement, ...]]] = (None, {})
-        self._found_in: dict[int, tuple[Document, frozenset[str]]] = {}
+        self._found_in: dict[int, tuple[Document, frozenset[str], tuple[Outside, ...]]] = {}
+        self._run: Run | None = None
+        if memory is not None:
+            from .memory import Run
+
+            self._run = Run(memory, self.context, documents, versions, profiles)
+            # Behaviours that were searched are known whatever the files say now.
+            self._simulated = memory.guaranteed = memory.guaranteed or self._simulator()
+            self._verdicts = self._simulated.verdicts
 
     def findings(self) -> list[Finding]:
         found: dict[tuple[Any, ...], Finding] = {}
@@ -202,24 +172,37 @@ class Asker:
         return found
 
     def _ask_guarantees(self, rules: Sequence[tuple[Rule, str]]) -> Iterable[Finding]:
-        guaranteed = None
         known: dict[object, list[tuple[Rule, str]]] = {}
         for deployment in self.asked_deployments:
             asked = self._asked_alike(deployment, rules, known)
-            searched = [pair for pair in asked if not self.computed.answers(pair[0].guarantee)]
-            computed = [pair for pair in asked if self.computed.answers(pair[0].guarantee)]
-            answers = None
-            if searched:
-                if guaranteed is None:
-                    guaranteed = self._simulator()
-                try:
-                    answers = guaranteed.answers(deployment, searched, fill)
-                except Exception as error:  # As for any rule: told, and the run goes on.
-                    yield from crashed([rule for rule, _ in searched], deployment, error)
-                else:
-                    self.answers[deployment.id] = answers
-            found = answers.findings if answers is not None else ()
-            yield from folded_under(found, [*self._answered(deployment, computed, answers)], searched)
+            findings, answers = self._recall("guarantees", deployment, self._answers_about, asked)
+            if answers is not None:
+                self.answers[deployment.id] = answers
+            yield from findings
+
+    def _answers_about(
+        self, deployment: Deployment, asked: Sequence[tuple[Rule, str]]
+    ) -> tuple[list[Finding], Answers | None]:
+        searched = [pair for pair in asked if not self.computed.answers(pair[0].guarantee)]
+        computed = [pair for pair in asked if self.computed.answers(pair[0].guarantee)]
+        failed: list[Finding] = []
+        answers = None
+        if searched:
+            try:
+                answers = self._simulator().answers(deployment, searched, fill)
+            except Exception as error:  # As for any rule: told, and the run goes on.
+                failed = [*crashed([rule for rule, _ in searched], deployment, error)]
+            else:
+                self.answers[deployment.id] = answers
+        found = answers.findings if answers is not None else ()
+        folded = folded_under(found, [*self._answered(deployment, computed, answers)], searched)
+        return [*failed, *folded], self.answers.get(deployment.id)
+
+    def _recall(self, kind: str, subject: Any, ask: Callable[[Any, Any], Any], asked: Any) -> Any:
+        """Asked, or known from an audit before a change that does not touch it."""
+        if self._run is None:
+            return ask(subject, asked)
+        return self._run.recall((kind, self.choice), subject, lambda: ask(subject, asked))
 
     def _guarantee_rules(self, choice: Choice) -> list[tuple[Rule, str]]:
         from .vocabulary import GUARANTEES
@@ -261,9 +244,11 @@ class Asker:
 
     def _simulator(self) -> Guaranteed:
         """Loaded only where something is asked of it."""
-        from .guaranteed import Guaranteed
+        if self._simulated is None:
+            from .guaranteed import Guaranteed
 
-        return Guaranteed(self._searches())
+            self._simulated = Guaranteed(self._searches())
+        return self._simulated
 
     def _searches(self) -> Verdicts:
         if self._verdicts is None:
@@ -371,9 +356,14 @@ class Asker:
 
     def _document_codes(self, document: Document) -> frozenset[str]:
         """Asked once: a change leaves most documents of a deployment as they are."""
-        if id(document) not in self._found_in:
-            self._found_in[id(document)] = document, self._hit_codes(document)
-        return self._found_in[id(document)][1]
+        known = self._found_in.get(id(document))
+        if known is None:
+            start = len(self.context.outside)
+            codes = self._hit_codes(document)
+            known = self._found_in[id(document)] = document, codes, tuple(self.context.outside[start:])
+        else:
+            self.context.outside += known[2]
+        return known[1]
 
     def _hit_codes(self, subject: Subject) -> frozenset[str]:
         found: set[str] = set()
@@ -399,7 +389,7 @@ class Asker:
         from .fix import is_broken
 
         if self._every_guarantee is None:
-            self._every_guarantee = [pair for pair in self._guarantee_rules(_ALL) if pair[1] != "note"]
+            self._every_guarantee = [pair for pair in self._guarantee_rules(ALL) if pair[1] != "note"]
         rules = self._asked_alike(deployment, self._every_guarantee, self._guarantees_of)
         decoded = decode(deployment)
         found = set()
@@ -430,24 +420,38 @@ class Asker:
         return unreadable(self.records, severity if wanted else None)
 
     def _asked(self) -> Iterable[Finding]:
-        for question in self._questions(self.choice):
-            for subject in self.asked_deployments if question.per_deployment else self.asked_documents:
-                if question.skips(self._components(subject)):
-                    continue
-                self.context.params = question.params
-                try:
-                    for hit in question.ask(subject, self.context):
-                        for rule, severity in question.rules_of(hit):
-                            if self._applies(rule, subject):
-                                yield self._mended(question, rule, subject, hit, severity)
-                except UsageError:
-                    raise
-                except Exception as error:  # A rule that raises must not take the others down.
-                    rules = [rule for asked in question.rules.values() for rule, _ in asked]
-                    yield from crashed(rules, subject, error)
+        questions = list(enumerate(self._questions(self.choice)))
+        found: dict[int, list[Finding]] = {number: [] for number, _ in questions}
+        for subjects, joined in ((self.asked_documents, False), (self.asked_deployments, True)):
+            asked = [pair for pair in questions if pair[1].per_deployment == joined]
+            for subject in subjects:
+                for number, finding in self._recall("questions", subject, self._found_about, asked):
+                    found[number].append(finding)
+        return [finding for number, _ in questions for finding in found[number]]
+
+    def _found_about(
+        self, subject: Document | Deployment, questions: Sequence[tuple[int, Question]]
+    ) -> list[tuple[int, Finding]]:
+        found = []
+        components = self._components(subject)
+        for number, question in questions:
+            if question.skips(components):
+                continue
+            self.context.params = question.params
+            try:
+                for hit in question.ask(subject, self.context):
+                    for rule, severity in question.rules_of(hit):
+                        if self._applies(rule, subject):
+                            found.append((number, self._mended(question, rule, subject, hit, severity)))
+            except UsageError:
+                raise
+            except Exception as error:  # A rule that raises must not take the others down.
+                rules = [rule for asked in question.rules.values() for rule, _ in asked]
+                found += [(number, finding) for finding in crashed(rules, subject, error)]
+        return found
 
     def _mended(
-        self, question: _Question, rule: Rule, subject: Document | Deployment, hit: Hit, severity: str
+        self, question: Question, rule: Rule, subject: Document | Deployment, hit: Hit, severity: str
     ) -> Finding:
         finding = self._finding(rule, severity, subject, hit)
 
@@ -460,15 +464,15 @@ class Asker:
 
         return self._remedied(finding, rule, subject, hit, still)
 
-    def _every_question(self) -> list[_Question]:
+    def _every_question(self) -> list[Question]:
         """Also those that --select leaves out: a fix must not break them."""
         if self._asks is None:
-            self._asks = list(self._questions(_ALL))
+            self._asks = list(self._questions(ALL))
         return self._asks
 
-    def _questions(self, choice: Choice) -> Iterable[_Question]:
+    def _questions(self, choice: Choice) -> Iterable[Question]:
         """Rules that one function answers are one question: a subject is looked at once."""
-        asked: dict[object, _Question] = {}
+        asked: dict[object, Question] = {}
         for rule in self.rules:
             severity = self._severity(rule.code, rule.name, rule.severity)
             wanted = rule.enabled and choice.wants(rule.code, rule.name)
@@ -479,7 +483,7 @@ class Asker:
             if rule.check is None:
                 condition = compile_condition(rule.when or {})
                 check_names(rule, condition.reads, self.registry.clients)
-                question = _Question(
+                question = Question(
                     hits_of(condition), per_deployment(condition), params, set(rule.components), {}
                 )
                 asked[rule.code] = question
@@ -488,7 +492,7 @@ class Asker:
                 mark = (spec.function, rule.code if params else "")
                 if mark not in asked:
                     found = function(spec.function, "hits")
-                    asked[mark] = _Question(
+                    asked[mark] = Question(
                         found, spec.reads == "deployment", params, set(rule.components), {}
                     )
                 question = asked[mark]
@@ -520,7 +524,7 @@ class Asker:
         if rule.kafka and not applies_to(rule.kafka, self.context.version_of(document).number):
             return False
         if rule.profiles:
-            homes = self.context.deployments_of(document)
+            homes = self.context.homes_of(document)
             return not homes or any(self.profiles[home.id].name in rule.profiles for home in homes)
         return True
 
@@ -537,7 +541,7 @@ class Asker:
             severity = hit.severity
         if isinstance(subject, Document):
             resource = subject.name
-            homes = self.context.deployments_of(subject)
+            homes = self.context.homes_of(subject)
             home = homes[0].id if len(homes) == 1 else None
         else:
             resource = home = subject.id

@@ -14,9 +14,10 @@ from typing import NamedTuple
 from .answers.deploying import compared
 from .answers.looking import Look
 from .answers.rolls import Side
-from .asking import Choice, fill
+from .asking import fill
 from .cache import open_cache
 from .catalog import resolve_version
+from .choice import Choice
 from .context import Judgement
 from .engine import Audit, Options, Root, audit
 from .model import Deployment, Document, Evidence, Finding, Location, members_of

@@ -26,7 +26,8 @@ never compared: everything but `set` is unknown.
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from .model import Secret, Unknown, Value
+from .model import Secret, Undisclosed, Unknown, Value
+from .syntax.numbers import INT, integer
 
 Get = Callable[[str], tuple[Value | None, bool]]
 Test = Callable[[Get], bool | None]
@@ -77,10 +78,9 @@ def number(text: str) -> int | float | None:
     text = text.strip()
     if not text or text.strip("0123456789+-.eE"):
         return None
-    try:
-        return int(text)
-    except ValueError:
-        pass
+    whole = integer(text)
+    if whole is not None:
+        return whole
     try:
         value = float(text)
     except ValueError:
@@ -118,7 +118,8 @@ def _whole(value: int | float) -> int | float | None:
 def _version(text: str) -> tuple[int, ...] | None:
     """3.9, 2.8-IV1 or 0.10.2 as numbers."""
     parts = text.strip().partition("-")[0].split(".")
-    return tuple(int(part) for part in parts) if all(part.isdecimal() for part in parts) else None
+    numbers = [integer(part, (0, INT[1])) for part in parts]
+    return None if None in numbers else tuple(number for number in numbers if number is not None)
 
 
 # A node to a closure
@@ -266,7 +267,9 @@ def _value(name: str, get: Get) -> object:
     stated = name.startswith(_STATED)
     if value is None:
         return Unknown("not stated") if stated else None
-    if isinstance(value, Secret):
+    if isinstance(value, Undisclosed):
+        value = value.compared()
+    elif isinstance(value, Secret):
         return Unknown("secret")
     return _typed(value, name, stated) if isinstance(value, str) else value
 
@@ -340,6 +343,8 @@ def _matches(key: str, operand: object, path: Path) -> Test:
 
     def test(get: Get) -> bool | None:
         value, _ = get(key)
+        if isinstance(value, Undisclosed):
+            value = value.compared()
         if isinstance(value, Unknown | Secret) or (value is None and key.startswith(_STATED)):
             return None
         return value is not None and search(value) is not None

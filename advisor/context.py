@@ -49,6 +49,14 @@ class Judgement(NamedTuple):
     reason: str | None = None
 
 
+class Outside(NamedTuple):
+    """What a check read of the deployments of a document, besides its subject."""
+
+    document: Document
+    read: Callable[[tuple[Deployment, ...]], Any] | None
+    value: Any
+
+
 class Context:
     """Handed to every check and guarantee: versions, client families, formats, what the asking rule says."""
 
@@ -76,11 +84,35 @@ class Context:
         self.environment: Mapping[str, int | str] = {}
         self.faults: tuple[Mapping[str, int | str], ...] = ()
         self._originals: dict[int, tuple[Document, Document]] = {}
+        self._looked: dict[tuple[int, Any], Any] = {}
+        # All that was read besides the subjects: answers depend on it.
+        self.outside: list[Outside] = []
 
     def version_of(self, document: Document) -> Version:
         return self._version_of(self._original(document))
 
     def deployments_of(self, document: Document) -> tuple[Deployment, ...]:
+        found = self.homes_of(document)
+        self.outside.append(Outside(self._original(document), None, found))
+        return found
+
+    def across(self, document: Document, read: Callable[[tuple[Deployment, ...]], Any]) -> Any:
+        """What `read` makes of all deployments of a document, read once for all that ask."""
+        original = self._original(document)
+        value = self.look_outside(original, read)
+        self.outside.append(Outside(original, read, value))
+        return value
+
+    def look_outside(self, original: Document, read: Callable[[tuple[Deployment, ...]], Any] | None) -> Any:
+        if read is None:
+            return self._deployments_of(original)
+        mark = id(original), read
+        if mark not in self._looked:
+            self._looked[mark] = read(self._deployments_of(original))
+        return self._looked[mark]
+
+    def homes_of(self, document: Document) -> tuple[Deployment, ...]:
+        """Its deployments, for the audit's own use: what depends on them is not noted."""
         return self._deployments_of(self._original(document))
 
     def partitioner(self, name: str) -> Callable[[bytes, int], int] | None:

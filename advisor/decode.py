@@ -10,11 +10,12 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from .catalog import Version, librdkafka, resolve_version
-from .effective import client_layers, deployment_layers, effective
+from .effective import bounds_of, client_layers, deployment_layers, effective
 from .model import Deployment, Document, Fact, Origin, Setting
 from .racks import Racks, broker_racks, worst_placement
 from .sim.partition_state import Policy
 from .sim.producer_policy import ProducerPolicy
+from .syntax.numbers import fact_count, integer
 
 COMBINATIONS_MAX = 64
 
@@ -115,14 +116,15 @@ def decode_internal(deployment: Deployment, topic: str) -> Decoded | None:
         return None
     if topic == "auto-created" and look.read("broker", "auto.create.topics.enable")[0] == "false":
         return None
-    brokers = next((fact.value for fact in deployment.facts if fact.name == "cluster.brokers"), "")
-    if component == "broker" and not (brokers.isdigit() and int(brokers) > 1):
+    name = "cluster.brokers"
+    brokers = fact_count(name, next((fact.value for fact in deployment.facts if fact.name == name), None))
+    if component == "broker" and (brokers or 1) == 1:
         return None  # one broker has one replica at most, and a lone file does not say how many there are
     factor, factor_found = look.number(component, factor_key)
     if factor == -1:
         factor, factor_found = look.number("broker", "default.replication.factor")
     decided = ((component, factor_found),) if factor_found is not None else ()
-    most = int(brokers) if brokers.isdigit() and int(brokers) > 0 else 3
+    most = brokers or 3
     known = factor is not None and factor > 0
     replicas = Knob(
         "replicas", (factor,) if known else tuple(range(1, min(3, most) + 1)), factor_key, decided, 3
@@ -130,7 +132,7 @@ def decode_internal(deployment: Deployment, topic: str) -> Decoded | None:
     minimum, minimum_found = look.number("broker", minimum_key)
     decided = (("broker", minimum_found),) if minimum_found is not None else ()
     known_minimum = minimum is not None and minimum > 0
-    values = (minimum,) if known_minimum else tuple(range(1, max(replicas.values) + 1))
+    values = (minimum,) if known_minimum else _minimums(max(replicas.values))
     knobs = {
         "acks": Knob("acks", ("all",), "acks"),
         "replicas": replicas,
@@ -205,11 +207,9 @@ class _Look:
         return Knob(field, (text.lower() == "true",), key, decided, reference)
 
     def number(self, component: str, key: str) -> tuple[int | None, Setting | None]:
+        """The whole number, None also where Kafka refuses it: what its type cannot hold is no value."""
         text, found = self.read(component, key)
-        try:
-            return (None if text is None else int(text)), found
-        except ValueError:
-            return None, found
+        return (None if text is None else integer(text, bounds_of(component, key, self.version))), found
 
     # The producer, as its client family reads its settings.
 
@@ -291,7 +291,7 @@ def _librdkafka_producer(document: Document) -> dict[str, Knob] | None:
     flight_text, flight_found = _rd_value(settings, "max.in.flight.requests.per.connection")
     retries_text, retries_found = _rd_value(settings, "message.send.max.retries")
     idem_text, idem_found = _rd_value(settings, "enable.idempotence")
-    in_flight, retries = _int(flight_text), _int(retries_text)
+    in_flight, retries = (None if one is None else integer(one) for one in (flight_text, retries_text))
     on = (idem_text or "").strip().lower() == "true" or "transactional.id" in settings
     if on:
         given_flight = flight_found is not None and flight_found.origin.kind != "default"
@@ -324,27 +324,21 @@ def _rd_value(settings: Mapping[str, Setting], name: str) -> tuple[str | None, S
     return default, Setting(name, default, Origin("default", None, "default of librdkafka"))
 
 
-def _int(text: str | None) -> int | None:
-    try:
-        return None if text is None else int(text)
-    except ValueError:
-        return None
-
-
 def _replicas(look: _Look, facts: Mapping[str, Fact]) -> Knob:
     label = "replication factor"
     fact = facts.get("topic.replication_factor")
-    if fact is not None and fact.value.isdigit() and int(fact.value) > 0:
+    factor = None if fact is None else fact_count(fact.name, fact.value)
+    if fact is not None and factor is not None:
         shown = Setting(label, fact.value, fact.origin)
-        return Knob("replicas", (int(fact.value),), label, (("topic", shown),), 3)
+        return Knob("replicas", (factor,), label, (("topic", shown),), 3)
     if look.deployment.topic is not None and look.deployment.cluster:
         # A topic that names no factor takes the cluster's default when it is made.
         value, found = look.number("broker", "default.replication.factor")
         if value is not None and value > 0 and found is not None:
             return Knob("replicas", (value,), label, (("broker", found),), 3)
     brokers = facts.get("cluster.brokers")
-    most = int(brokers.value) if brokers is not None and brokers.value.isdigit() else 3
-    return Knob("replicas", tuple(range(1, max(1, min(3, most)) + 1)), label, (), min(3, max(1, most)))
+    most = min(3, (fact_count(brokers.name, brokers.value) if brokers is not None else None) or 3)
+    return Knob("replicas", tuple(range(1, most + 1)), label, (), most)
 
 
 def _min_isr(look: _Look, replicas: Knob) -> Knob:
@@ -353,7 +347,15 @@ def _min_isr(look: _Look, replicas: Knob) -> Knob:
     decided = (("topic", found),) if found is not None else ()
     if value is not None and value > 0:
         return Knob("min_isr", (value,), key, decided, 1)
-    return Knob("min_isr", tuple(range(1, max(replicas.values) + 1)), key, decided, 1)
+    return Knob("min_isr", _minimums(max(replicas.values)), key, decided, 1)
+
+
+def _minimums(replicas: int) -> tuple[int, ...]:
+    """What min.insync.replicas may be where nobody says. Of many, those at either end: one in the middle has
+    more copies than the faults of any question take, and more replicas to spare."""
+    if replicas <= 6:
+        return tuple(range(1, replicas + 1))
+    return (1, 2, 3, replicas - 2, replicas - 1, replicas)
 
 
 def _elr(facts: Mapping[str, Fact], version: Version) -> Knob:

@@ -7,19 +7,13 @@ behind a change or on a changed line, the line is masked, and the diff then does
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import NamedTuple
 
-from .model import Secret
-from .reading import is_secret_key, value_of
+from .masks import hidden_lines
+from .secrets import MASK
 
 CONTEXT = 3
-MASK = "<secret>"
-_PAIR = re.compile(r"([A-Za-z_][\w.\-]*)[\"']?[ \t]*[=:][ \t]*(?=\S)")
-# A key over nested lines: what is below it belongs to it.
-_PARENT = re.compile(r"[ \t]*(?:- )?[\"']?([A-Za-z_][\w.\-]*)[\"']?[ \t]*:[ \t]*[|>&]?[\w+-]*[ \t]*$")
-_REFERENCE = re.compile(r"[\"']?\$\{?\w+\}?[\"']?[ \t]*[,}\]]?[ \t]*(?:#.*)?$")
-_NAMED = re.compile(r"\$\{\w+\}|\$\w+")
-_LINES_MAX = 500
 
 
 class Diff(NamedTuple):
@@ -27,75 +21,31 @@ class Diff(NamedTuple):
     masked: bool
 
 
-def secret_lines(lines: list[str]) -> dict[int, int]:
-    """The lines that hold a secret, or a part of one, and where in the line it begins."""
-    found: dict[int, int] = {}
-    for number, line in enumerate(lines):
-        if number in found:
-            continue
-        start = _secret_start(line.rstrip("\r\n"))
-        if start is not None:
-            found[number] = start
-            for later in _runs_on(lines, number, start):
-                found[later] = len(lines[later]) - len(lines[later].lstrip())
-    return found
-
-
-def _secret_start(line: str) -> int | None:
-    if not line.strip() or (line.lstrip()[:1] in "#!" and not _PAIR.search(line)):
-        return None
-    parent = _PARENT.fullmatch(line)
-    if parent is not None and is_secret_key(parent[1]):
-        return len(line)
-    for pair in _PAIR.finditer(line):
-        key = pair[1]
-        secret = is_secret_key(key) or is_secret_key(key.lower().replace("_", "."))
-        if secret and not _REFERENCE.match(line, pair.end()):
-            return pair.end()
-    if isinstance(value_of("", _NAMED.sub("", line)), Secret):
-        return _value_start(line)
-    return None
-
-
-def _value_start(line: str) -> int:
-    pair = _PAIR.search(line)
-    return pair.end() if pair is not None else len(line) - len(line.lstrip())
-
-
-def _runs_on(lines: list[str], first: int, start: int) -> list[int]:
-    """The lines that go on with what begins on line `first`: behind a backslash, indented below it, or
-    inside its quotes."""
-    indent = len(lines[first]) - len(lines[first].lstrip())
-    value = lines[first].rstrip("\r\n")[start:].strip()
-    quote = value[:1] if value[:1] in ("'", '"') and value.count(value[0]) == 1 else ""
-    found: list[int] = []
-    for number in range(first + 1, min(len(lines), first + _LINES_MAX)):
-        before, line = lines[number - 1].rstrip("\r\n"), lines[number]
-        deeper = bool(line.strip()) and len(line) - len(line.lstrip()) > indent
-        if not (quote or before.endswith("\\") or deeper or not line.strip()):
-            break
-        found.append(number)
-        if quote and quote in line:
-            break
-    while found and not lines[found[-1]].strip():
-        found.pop()
-    return found
-
-
-def unified(name: str, before: bytes, after: bytes, header: str = "") -> Diff:
-    """The diff of one file; `header` are comment lines that stand above it."""
+def unified(
+    name: str,
+    before: bytes,
+    after: bytes,
+    header: str = "",
+    secrets_before: Collection[int] = (),
+    secrets_after: Collection[int] = (),
+) -> Diff:
+    """The diff of one file; `header` are comment lines that stand above it. `secrets_*` are the lines, from
+    1, where a secret was read."""
     # Byte for byte, whatever the encoding: Latin-1 gives each byte a letter.
     old, new = _lines(before), _lines(after)
-    old_secrets, new_secrets = secret_lines(old), secret_lines(new)
+    old_secrets = hidden_lines(name, before, secrets_before)
+    new_secrets = hidden_lines(name, after, secrets_after)
     out = [header, f"--- {_label('a/' + name)}\n", f"+++ {_label('b/' + name)}\n"]
     masked = False
-    # A value that only its new name makes a secret stands under the old one too.
-    hidden = {new[number][start:].strip() for number, start in new_secrets.items()} - {""}
-    for first, last, _, _ in _spans(old, new):
-        for number in range(first, last):
-            start = _value_start(old[number])
-            if old[number][start:].strip() in hidden:
-                old_secrets.setdefault(number, start)
+    # A value that only one of its names makes a secret is hidden under the other too.
+    for first, last, new_first, new_last in _spans(old, new):
+        sides = (old, range(first, last), old_secrets), (new, range(new_first, new_last), new_secrets)
+        for (lines, places, known), (others, other_places, other_known) in (sides, sides[::-1]):
+            hidden = {others[n][other_known[n] :].strip() for n in other_places if n in other_known} - {""}
+            for number in places:
+                start = next((lines[number].find(text) for text in hidden if text in lines[number]), -1)
+                if start >= 0:
+                    known[number] = min(start, known.get(number, start))
     for hunk in _hunks(old, new, old_secrets):
         start, end = hunk[0].old[0] - hunk[0].lead, hunk[-1].old[1] + hunk[-1].trail
         new_start, new_end = hunk[0].new[0] - hunk[0].lead, hunk[-1].new[1] + hunk[-1].trail
@@ -112,6 +62,10 @@ def unified(name: str, before: bytes, after: bytes, header: str = "") -> Diff:
             at = change.old[1]
         out += [_shown(" ", old, number, old_secrets) for number in range(at, end)]
         masked = masked or any(number in old_secrets for number in range(at, end))
+    if masked:
+        out.insert(
+            1, "# this diff masks values and does not apply: `kafka-advisor fix --write` makes the change\n"
+        )
     return Diff("".join(out).encode("latin-1", "backslashreplace"), masked)
 
 

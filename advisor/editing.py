@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
 from typing import NamedTuple
 
 from .aliases import as_written, written_key
@@ -16,7 +17,9 @@ from .edits import CannotEdit, EditStep
 from .engine import Audit, Options, Root
 from .files import Unreadable
 from .fingerprint import fingerprint
-from .model import Change, Document, Finding, Fix, Location, Secret, Setting, Unknown, members_of
+from .loading import FileRecord
+from .memory import Memories
+from .model import Change, Deployment, Document, Finding, Fix, Location, Secret, Setting, Unknown, members_of
 from .plugin_calls import PluginError
 from .registry import function
 from .workcopy import WorkCopy
@@ -42,7 +45,8 @@ class Advice(NamedTuple):
 
 
 class Edited(NamedTuple):
-    """A file that changes: its bytes before and after, and the findings that it changes for."""
+    """A file that changes: its bytes before and after, the findings that it changes for, and on which lines
+    secrets were read from it, before and after."""
 
     file: str
     path: str
@@ -50,6 +54,8 @@ class Edited(NamedTuple):
     before: bytes
     after: bytes
     findings: tuple[Finding, ...]
+    secrets_before: frozenset[int] = frozenset()
+    secrets_after: frozenset[int] = frozenset()
 
 
 class Plan(NamedTuple):
@@ -62,7 +68,8 @@ class Plan(NamedTuple):
     unfixed: tuple[Finding, ...]
 
 
-def plan(options: Options, result: Audit) -> Plan:
+def plan(options: Options, result: Audit, memories: Memories | None = None) -> Plan:
+    """`memories`: what the audit answered."""
     shown = [pair for pair in result.findings if pair[1].suppressed is None]
     # The worst first: of two fixes that contradict each other it wins.
     shown.sort(key=lambda pair: -_RANK[pair[1].severity])
@@ -72,12 +79,14 @@ def plan(options: Options, result: Audit) -> Plan:
     if not fixable:
         return _plan((), (), (), by_hand, unfixed)
     with tempfile.TemporaryDirectory(prefix="kafka-advisor-") as folder:
-        bench = _Bench(options, result, folder)
+        bench = _Bench(options, result, folder, memories or Memories())
         made, left = bench.all_together(fixable)
-        still = set(map(_identity, bench.found))
+        still = {name for _, name in _identities(bench.found)}
         files = tuple(bench.files())
-    gone = [pair for pair in unfixed if made and _identity(pair) not in still]
-    return _plan(files, gone, left, by_hand, [pair for pair in unfixed if pair not in gone])
+    named = list(_identities(unfixed))
+    gone = [pair for pair, name in named if made and name not in still]
+    stays = [pair for pair, name in named if not made or name in still]
+    return _plan(files, gone, left, by_hand, stays)
 
 
 def _plan(
@@ -110,24 +119,51 @@ def _has_place(fix: Fix) -> bool:
     return all(change.file is not None for change in fix.changes)
 
 
-def _identity(pair: Found) -> tuple[str, str, str]:
+def _identities(findings: Iterable[Found]) -> Iterator[tuple[Found, tuple[str, str, str]]]:
     """What is one finding before and after. The place of a broken guarantee is where its fix would be, which
     other changes may move: there the rule and the deployment count, and which of its groups."""
-    root, finding = pair
-    if finding.evidence.guarantee is None:
-        return root.prefix, finding.code, fingerprint(finding)
-    deployment = next((one for one in root.deployments if one.id == finding.resource), None)
-    groups = deployment.groups if deployment is not None else ()
-    group = next((group.name for group in groups if finding.at.file in _files_of(group)), "")
-    return root.prefix, finding.code, f"{finding.resource}\0{group}"
+    homes: dict[str, dict[str, Deployment]] = {}
+    for pair in findings:
+        root, finding = pair
+        if finding.evidence.guarantee is None:
+            yield pair, (root.prefix, finding.code, fingerprint(finding))
+            continue
+        if root.prefix not in homes:
+            homes[root.prefix] = {one.id: one for one in root.deployments}
+        deployment = homes[root.prefix].get(finding.resource)
+        groups = deployment.groups if deployment is not None else ()
+        group = next((group.name for group in groups if finding.at.file in _files_of(group)), "")
+        yield pair, (root.prefix, finding.code, f"{finding.resource}\0{group}")
+
+
+class _Members:
+    """The documents and deployments of a root, to be found by their names; documents with their order."""
+
+    def __init__(self, root: Root) -> None:
+        self.root = root
+        self.deployments = {one.id: one for one in root.deployments}
+        self.read: dict[tuple[str, str, str], list[tuple[int, Document]]] = {}
+        self.named: dict[str, list[tuple[int, Document]]] = {}
+        documents = [document for record in root.files for document in record.documents]
+        for pair in enumerate(documents):
+            document = pair[1]
+            self.read.setdefault((document.file, document.component, document.name), []).append(pair)
+            self.named.setdefault(document.name, []).append(pair)
+
+
+class _Trouble(NamedTuple):
+    """Why a change is not handed over, and the files of what it harms or does not mend."""
+
+    reason: str
+    files: set[str]
 
 
 class _Bench:
     """The copy, what was changed in it and for which findings. Files go by their names in reports."""
 
-    def __init__(self, options: Options, result: Audit, folder: str) -> None:
+    def __init__(self, options: Options, result: Audit, folder: str, memories: Memories) -> None:
         self.result = result
-        self.copy = WorkCopy(options, result, folder)
+        self.copy = WorkCopy(options, result, folder, memories)
         self.formats = {spec.name: spec for spec in result.registry.formats}
         self.clients = result.registry.clients
         self.found: Sequence[Found] = self.copy.findings() if self.copy.is_wider else result.findings
@@ -135,33 +171,115 @@ class _Bench:
         self.selected = bool(options.select)
         self.before = _worst(self.copy.findings(every_rule=True) if self.selected else self.found)
         self.original: dict[str, bytes] = {}
+        self.now: dict[str, bytes] = {}
         self.places: dict[str, tuple[Root, str]] = {}
+        self.roots = {root.prefix: _Members(root) for root in result.roots}
         self.reasons: dict[str, list[Finding]] = {}
+        # What is to be mended, as reports show it.
+        self.shown: dict[int, Finding] = {}
+        self.planned: dict[int, set[str]] = {}
 
     # Trying.
 
     def all_together(self, findings: Sequence[Found]) -> tuple[list[Found], list[Left]]:
-        """Every fix at once if that holds, else one after the other, each kept only if it holds."""
+        """Every fix at once if that holds. Else those that have nothing to do with the trouble at once, and
+        the others one after the other, each kept only if it holds."""
         before = self.found
+        self.shown = {id(pair): _displayed(pair) for pair in findings}
         made, left = self._make_all(findings)
-        if not made or self._trouble(made) is None:
+        troubles = list(self._troubles(made)) if made else []
+        if not troubles:
             return made, left
-        self._restore({})
-        self.reasons.clear()
-        made, left, self.found = [], [], before
-        for pair in findings:
-            texts, found = self._texts(), self.found
-            reasons = {file: list(known) for file, known in self.reasons.items()}
-            one, refused = self._make_all([pair])
-            trouble = self._trouble([*made, *one], again=self._texts() != texts) if one else None
-            if trouble is not None:
-                self._restore(texts)
-                self.reasons, self.found = reasons, found
-                refused = [Left(_displayed(pair), trouble)]
-            else:
-                made += one
+        self._undo(before)
+        apart, lanes = self._lanes(findings, troubles)
+        made, left = self._make_all(apart)
+        if any(self._troubles(made)):
+            self._undo(before)
+            made, left, lanes = [], [], [list(findings)]
+        # What shares no file goes side by side: as many rounds as the longest lane has fixes.
+        for round_ in zip_longest(*lanes):
+            more, refused = self._settled([pair for pair in round_ if pair is not None], made)
+            made += more
+            left += refused
+        order = {id(self.shown[id(pair)]): place for place, pair in enumerate(findings)}
+        return made, sorted(left, key=lambda one: order[id(one.finding)])
+
+    def _settled(self, batch: Sequence[Found], before: Sequence[Found]) -> tuple[list[Found], list[Left]]:
+        """Fixes of different files: those that hold stay made."""
+        texts, found = self._texts(), self.found
+        reasons = {file: list(known) for file, known in self.reasons.items()}
+        made, left = self._make_all(batch)
+        again = self._texts() != texts
+        troubles = list(self._troubles([*before, *made], again)) if made else []
+        if not troubles:
+            return made, left
+        self._restore(texts)
+        self.reasons, self.found = reasons, found
+        if len(batch) == 1:
+            return [], [Left(self.shown[id(batch[0])], troubles[0].reason)]
+        blamed: dict[int, str] = {}
+        for trouble in troubles:
+            met = [id(pair) for pair in batch if not trouble.files.isdisjoint(self._planned(pair))]
+            if len(met) != 1:
+                return self._each(batch, before)
+            blamed.setdefault(met[0], trouble.reason)
+        refused = [Left(self.shown[one], reason) for one, reason in blamed.items()]
+        made, left = self._settled([pair for pair in batch if id(pair) not in blamed], before)
+        return made, [*left, *refused]
+
+    def _each(self, batch: Sequence[Found], before: Sequence[Found]) -> tuple[list[Found], list[Left]]:
+        made: list[Found] = []
+        left: list[Left] = []
+        for pair in batch:
+            one, refused = self._settled([pair], [*before, *made])
+            made += one
             left += refused
         return made, left
+
+    def _undo(self, found: Sequence[Found]) -> None:
+        self._restore({})
+        self.reasons.clear()
+        self.found = found
+
+    def _lanes(
+        self, findings: Sequence[Found], troubles: Sequence[_Trouble]
+    ) -> tuple[list[Found], list[list[Found]]]:
+        """The fixes that change no file of what is in trouble; and the others, those together that change a
+        file in common."""
+        head: dict[str, str] = {}
+
+        def first(file: str) -> str:
+            while head.setdefault(file, file) != file:
+                head[file] = head[head[file]]
+                file = head[file]
+            return file
+
+        for files in (*map(self._planned, findings), *(trouble.files for trouble in troubles)):
+            one = first(min(files))
+            for file in files:
+                head[first(file)] = one
+        amiss = {first(min(trouble.files)) for trouble in troubles}
+        apart: list[Found] = []
+        lanes: dict[str, list[Found]] = {}
+        for pair in findings:
+            lane = first(min(self._planned(pair)))
+            if lane in amiss:
+                lanes.setdefault(lane, []).append(pair)
+            else:
+                apart.append(pair)
+        return apart, list(lanes.values())
+
+    def _planned(self, pair: Found) -> set[str]:
+        """The files that a fix may change."""
+        root, finding = pair
+        known = self.planned.get(id(pair))
+        if known is None:
+            files = {change.file for change in finding.fixes[0].changes if change.file is not None}
+            for change in finding.fixes[0].changes:
+                files |= {document.file for document in self._documents(finding, change, root)}
+            known = {root.prefix + self.copy.real_name(root, file) for file in files}
+            self.planned[id(pair)] = known
+        return known
 
     def _make_all(self, findings: Iterable[Found]) -> tuple[list[Found], list[Left]]:
         """Each fix that can be made; those that cannot are tried again while others are made: a value that
@@ -185,7 +303,7 @@ class _Bench:
 
     def _made(self, pair: Found) -> Left | None:
         texts = self._texts()
-        shown = _displayed(pair)
+        shown = self.shown[id(pair)]
         try:
             files = self._make(*pair)
         except CannotEdit as error:
@@ -198,38 +316,72 @@ class _Bench:
             self.reasons.setdefault(file, []).append(shown)
         return None
 
-    def _trouble(self, made: Sequence[Found], again: bool = True) -> str | None:
-        """Why the copy is not better than the files: what stays, what is new. None if it is better. Not
-        `again`: nothing has changed since the last audit of it."""
+    def _troubles(self, made: Sequence[Found], again: bool = True) -> Iterator[_Trouble]:
+        """Why the copy is not better than the files: what stays, what is new. Not `again`: nothing has
+        changed since the last audit of it."""
         if again:
             self.found = self.copy.findings()
         now = _worst(self.found)
-        for pair in made:
-            if _identity(pair) in now:
-                return f"with it made, {pair[1].code} {pair[1].name} would still be found"
+        for pair, name in _identities(made):
+            if name in now:
+                reason = f"with it made, {pair[1].code} {pair[1].name} would still be found"
+                yield _Trouble(reason, self._planned(pair))
         if not again:
-            return None
-        for pair in self.copy.findings(every_rule=True) if self.selected else self.found:
+            return
+        for pair, name in _identities(self.copy.findings(every_rule=True) if self.selected else self.found):
             finding, rank = pair[1], _RANK[pair[1].severity]
-            if finding.suppressed is None and rank > 1 and self.before.get(_identity(pair), 0) < rank:
-                return f"with it made, {finding.code} {finding.name} would be new: {finding.message}"
-        return None
+            if finding.suppressed is None and rank > 1 and self.before.get(name, 0) < rank:
+                reason = f"with it made, {finding.code} {finding.name} would be new: {finding.message}"
+                yield _Trouble(reason, self._concerned(pair))
+
+    def _concerned(self, pair: Found) -> set[str]:
+        """The files of what a finding is about."""
+        root, finding = pair
+        known = _Members(root)
+        documents = [
+            document
+            for _, document in known.named.get(finding.resource, ())
+            if finding.at.file in _files_of(document)
+        ]
+        if finding.resource in known.deployments:
+            documents += members_of(known.deployments[finding.resource])
+        files = {finding.at.file}.union(*map(_files_of, documents))
+        ours = self.roots[root.prefix].root
+        return {root.prefix + self.copy.real_name(ours, file) for file in files}
 
     def _texts(self) -> dict[str, bytes]:
-        return {file: self.copy.data(*self.places[file]) for file in self.original}
+        return dict(self.now)
 
     def _restore(self, texts: dict[str, bytes]) -> None:
         for file, data in self.original.items():
-            self.copy.write(*self.places[file], texts.get(file, data))
+            wanted = texts.get(file, data)
+            if self.now[file] != wanted:
+                self.copy.write(*self.places[file], wanted)
+                self.now[file] = wanted
 
     def files(self) -> Iterator[Edited]:
         for file in sorted(self.original):
             root, name = self.places[file]
-            after = self.copy.data(root, name)
+            after = self.now[file]
             if after != self.original[file]:
                 path = self.copy.original(root, name)
                 reasons = tuple(self.reasons.get(file, ()))
-                yield Edited(file, path, root.workspace.root, self.original[file], after, reasons)
+                yield Edited(
+                    file,
+                    path,
+                    root.workspace.root,
+                    self.original[file],
+                    after,
+                    reasons,
+                    *self._secrets(root, name),
+                )
+
+    def _secrets(self, root: Root, file: str) -> tuple[frozenset[int], frozenset[int]]:
+        """The lines of a file where secrets are read from, as it was and as it is now. A file may be read for
+        the documents of another one that names it."""
+        before = [record for record in root.files if any(file in _files_of(one) for one in record.documents)]
+        after = [self.copy.record(root, record.file) for record in before]
+        return _secret_lines(before, file), _secret_lines([one for one in after if one is not None], file)
 
     # Making one fix.
 
@@ -245,7 +397,8 @@ class _Bench:
 
     def _documents(self, finding: Finding, change: Change, root: Root) -> Iterator[Document]:
         """Whose setting it is. A broker's is that of every broker of the cluster, a group's its own."""
-        deployment = next((one for one in root.deployments if one.id == finding.deployment), None)
+        members = self.roots[root.prefix]
+        deployment = members.deployments.get(finding.deployment or "")
         if deployment is not None and finding.resource == deployment.id:
             wanted = {
                 (document.file, document.component, document.name)
@@ -256,15 +409,11 @@ class _Bench:
         else:
             wanted = {
                 (document.file, document.component, document.name)
-                for record in root.files
-                for document in record.documents
-                if document.component == change.component and document.name == finding.resource
-                if change.file in _files_of(document)
+                for _, document in members.named.get(finding.resource, ())
+                if document.component == change.component and change.file in _files_of(document)
             }
-        for record in root.files:
-            for document in record.documents:
-                if (document.file, document.component, document.name) in wanted:
-                    yield document
+        found = [pair for name in wanted for pair in members.read.get(name, ())]
+        yield from (document for _, document in sorted(found, key=lambda pair: pair[0]))
 
     def _change(self, root: Root, document: Document, change: Change) -> str:
         now = self._now(root, document)
@@ -294,6 +443,7 @@ class _Bench:
         self.original.setdefault(root.prefix + file, self.copy.data(root, file))
         self.places[root.prefix + file] = root, file
         self.copy.write(root, file, data)
+        self.now[root.prefix + file] = data
         try:
             _check(before, self._readings(root, document, file), self._now(root, document), step)
         except CannotEdit as error:
@@ -314,11 +464,30 @@ class _Bench:
         raise CannotEdit("with it made, the file would be read differently", None, document.file)
 
 
+def _secret_lines(records: Iterable[FileRecord], file: str) -> frozenset[int]:
+    places = (
+        (setting.value, setting.origin.at)
+        for record in records
+        for document in record.documents
+        for setting in document.settings
+    )
+    lost = (
+        (item.value, item.at)
+        for record in records
+        for document in record.documents
+        for item in document.dropped
+    )
+    return frozenset(
+        at.line
+        for value, at in (*places, *lost)
+        if isinstance(value, Secret) and at is not None and at.file == file and at.line is not None
+    )
+
+
 def _worst(findings: Iterable[Found]) -> dict[tuple[str, str, str], int]:
     found: dict[tuple[str, str, str], int] = {}
-    for pair in findings:
+    for pair, name in _identities(findings):
         if pair[1].suppressed is None:
-            name = _identity(pair)
             found[name] = max(found.get(name, 0), _RANK[pair[1].severity])
     return found
 

@@ -12,6 +12,7 @@ from typing import Any
 from .catalog import Version, keys, librdkafka, resolution
 from .hookspecs import ClientSpec
 from .model import Deployment, Document, Origin, Setting, Value
+from .syntax.numbers import LONG, TYPES, integer
 
 Layers = Mapping[str, Mapping[str, Setting]]
 
@@ -46,12 +47,17 @@ def _default(component: str, key: str, version: Version) -> Setting:
     return Setting(key, shown_default(default), _default_origin(key, version))
 
 
+def bounds_of(component: str, key: str, version: Version) -> tuple[int, int]:
+    """What Kafka's type of the key can hold: a number beyond is refused before anything looks at it."""
+    known = keys(component, version).get(key)
+    return LONG if known is None else TYPES.get(known.type, LONG)
+
+
 def _scaled(value: Value, factor: int) -> Value:
     if factor == 1 or not isinstance(value, str):
         return value
-    try:
-        number = int(value)
-    except ValueError:
+    number = integer(value.strip())
+    if number is None:
         return value
     return str(number * factor) if number >= 0 else str(number)
 

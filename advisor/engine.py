@@ -6,9 +6,10 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from .asking import Asker, Choice
+from .asking import Asker
 from .cache import Cache, open_cache
 from .catalog import Version, resolve_version
+from .choice import ALL, Choice
 from .files import PROJECT_FILE, Scope, Unreadable, Workspace, find_scope, leave_out, read_bytes
 from .link import Overrides, apply_overrides, link, with_own_ids
 from .loading import FileRecord, load_file, relative
@@ -29,6 +30,7 @@ from .versions import choose_version
 
 if TYPE_CHECKING:
     from .kept import Answers
+    from .memory import Memories, Memory
 
 
 class Options(NamedTuple):
@@ -81,10 +83,14 @@ class Audit(NamedTuple):
 
     @property
     def findings(self) -> list[tuple[Root, Finding]]:
-        """In the order of the report: by file, line, code."""
-        found = [(root, finding) for root in self.roots for finding in root.findings]
-        found.sort(key=_order)
-        return found
+        return in_order(self.roots)
+
+
+def in_order(roots: Sequence[Root]) -> list[tuple[Root, Finding]]:
+    """Findings in the order of the report: by file, line, code."""
+    found = [(root, finding) for root in roots for finding in root.findings]
+    found.sort(key=_order)
+    return found
 
 
 def _order(pair: tuple[Root, Finding]) -> tuple[str, int, str, str, tuple[str, ...]]:
@@ -92,25 +98,55 @@ def _order(pair: tuple[Root, Finding]) -> tuple[str, int, str, str, tuple[str, .
     return root.prefix + finding.at.file, finding.at.line or 0, finding.code, finding.resource, finding.keys
 
 
-def audit(options: Options, progress: Callable[[str], None] = lambda text: None) -> Audit:
+def audit(
+    options: Options, progress: Callable[[str], None] = lambda text: None, memories: Memories | None = None
+) -> Audit:
+    """`memories` keep what was answered, for an audit of the same files with a change made."""
+    run = prepare(options)
+    roots = [
+        ask_root(run, one, _linked(options, run.registry, one.workspace, one.project, progress), memories)
+        for one in run.roots
+    ]
+    notes = [run.cache.note] if run.cache.note else []
+    notes += dict.fromkeys(note for root in roots for note in root.notes)
+    return Audit(run.scope, tuple(roots), run.registry, _headline_version(options, roots), tuple(notes))
+
+
+class RootAsked(NamedTuple):
+    """A workspace, and the rules that its project asks."""
+
+    prefix: str
+    workspace: Workspace
+    project: Project
+    rules: tuple[Rule, ...]
+
+
+class Prepared(NamedTuple):
+    """What an audit needs before it reads a file."""
+
+    options: Options
+    scope: Scope
+    registry: Registry
+    cache: Cache
+    roots: tuple[RootAsked, ...]
+
+
+def prepare(options: Options) -> Prepared:
     cache = open_cache(options.cache)
     scope = leave_out(find_scope(options.paths, options.link), options.without)
     projects = [_project(workspace, cache) for workspace in scope.workspaces]
     registry = load_registry(
         options.plugins, sorted({name for project in projects for name in project.plugins})
     )
-    choice = Choice(options.select, options.ignore)
     roots = []
     for workspace, project in zip(scope.workspaces, projects, strict=True):
         rules = load_packs(registry.packs, _pack_files(options, workspace, project), cache)
-        choice.check(rules)
+        Choice(options.select, options.ignore).check(rules)
         if project.clients:
             check_clients(project, registry.clients)
-        run = _Run(options, scope, registry, rules, choice, cache, progress)
-        roots.append(_audit_root(run, workspace, project))
-    notes = [cache.note] if cache.note else []
-    notes += dict.fromkeys(note for root in roots for note in root.notes)
-    return Audit(scope, tuple(roots), registry, _headline_version(options, roots), tuple(notes))
+        inside = relative(workspace.root, scope.base)
+        roots.append(RootAsked("" if inside == "." else f"{inside}/", workspace, project, rules))
+    return Prepared(options, scope, registry, cache, tuple(roots))
 
 
 def _headline_version(options: Options, roots: Sequence[Root]) -> str:
@@ -138,16 +174,6 @@ def _project(workspace: Workspace, cache: Cache) -> Project:
 
 def _pack_files(options: Options, workspace: Workspace, project: Project) -> list[str]:
     return [*options.rules, *(os.path.join(workspace.root, name) for name in project.rules)]
-
-
-class _Run(NamedTuple):
-    options: Options
-    scope: Scope
-    registry: Registry
-    rules: tuple[Rule, ...]
-    choice: Choice
-    cache: Cache
-    progress: Callable[[str], None]
 
 
 class Linked(NamedTuple):
@@ -219,16 +245,17 @@ def link_records(options: Options, project: Project, records: Sequence[FileRecor
     return Linked(tuple(records), tuple(documents), tuple(deployments), 0)
 
 
-def _audit_root(run: _Run, workspace: Workspace, project: Project) -> Root:
-    linked = _linked(run.options, run.registry, workspace, project, run.progress)
-    asking = Asking(run.options, run.registry, run.rules, run.choice, run.cache)
-    asked = ask_linked(asking, project, linked)
-    inside = relative(workspace.root, run.scope.base)
-    prefix = "" if inside == "." else f"{inside}/"
+def ask_root(run: Prepared, root: RootAsked, linked: Linked, memories: Memories | None = None) -> Root:
+    """Every rule asked of the files of one root, which are read and joined."""
+    options = run.options
+    choice = Choice(options.select, options.ignore)
+    asking = Asking(options, run.registry, root.rules, choice, run.cache)
+    memory = memories.of(root.prefix, root.project, root.rules) if memories is not None else None
+    asked = ask_linked(asking, root.project, linked, memory=memory)
     return Root(
-        prefix,
-        workspace,
-        project,
+        root.prefix,
+        root.workspace,
+        root.project,
         linked.records,
         linked.deployments,
         asked.profiles,
@@ -236,19 +263,19 @@ def _audit_root(run: _Run, workspace: Workspace, project: Project) -> Root:
         asked.findings,
         asked.answers,
         linked.ignored,
-        tuple(_notices(run, project, linked, asked, prefix)),
+        tuple(_notices(asking, root, linked, asked)),
     )
 
 
-def _notices(run: _Run, project: Project, linked: Linked, asked: Asked, prefix: str) -> Iterator[str]:
-    stated = run.options.kafka_version or project.kafka_version
-    yield from version_notices(stated, linked.deployments)
+def _notices(asking: Asking, root: RootAsked, linked: Linked, asked: Asked) -> Iterator[str]:
+    options, project = asking.options, root.project
+    yield from version_notices(options.kafka_version or project.kafka_version, linked.deployments)
     yield from limit_notices(asked.answers)
     if project.severity or project.params or project.suppress or asked.suppressions.inline:
-        yield from name_notices(project, linked.records, run.rules, prefix)
-        whole = run.options.link and run.choice == Choice((), ()) and all(r.target for r in linked.records)
+        yield from name_notices(project, linked.records, root.rules, root.prefix)
+        whole = options.link and asking.choice == ALL and all(record.target for record in linked.records)
         yield from suppression_notices(
-            project, asked.suppressions, run.rules, whole, run.options.today, prefix
+            project, asked.suppressions, root.rules, whole, options.today, root.prefix
         )
 
 
@@ -272,7 +299,9 @@ class Asked(NamedTuple):
     suppressions: Suppressions
 
 
-def ask_linked(asking: Asking, project: Project, linked: Linked, alone: bool = True) -> Asked:
+def ask_linked(
+    asking: Asking, project: Project, linked: Linked, alone: bool = True, memory: Memory | None = None
+) -> Asked:
     """Every rule asked of what was read and joined. Not `alone`: of deployments only."""
     options, registry, rules, choice, cache = asking
     records, documents, deployments, _ = linked
@@ -294,6 +323,7 @@ def ask_linked(asking: Asking, project: Project, linked: Linked, alone: bool = T
         profiles,
         suppressions,
         cache,
+        memory,
     )
     return Asked(profiles, versions, tuple(asker.findings()), asker.answers, suppressions)
 

@@ -56,7 +56,15 @@ def may_be_kept(deployments: Sequence[Deployment]) -> bool:
 def mark_of(deployments: Sequence[Deployment], rules: Sequence[Rule], about: object) -> str:
     """All that the answers depend on besides the program; secrets show as such."""
     asked = [rule._replace(examples=(), why="", fine_when="", sources=()) for rule in rules]
-    return digest(f"{deployments!r}{asked!r}{about!r}".encode("utf-8", "surrogatepass"))
+    # What prints as hidden may still decide a rule.
+    unshown = [
+        setting.value.compared()
+        for deployment in deployments
+        for document in model.members_of(deployment)
+        for setting in document.settings
+        if isinstance(setting.value, model.Undisclosed)
+    ]
+    return digest(f"{deployments!r}{unshown!r}{asked!r}{about!r}".encode("utf-8", "surrogatepass"))
 
 
 def as_json(findings: tuple[Finding, ...], answers: Mapping[str, Answers]) -> dict[str, Any]:

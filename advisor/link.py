@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from .catalog import edit_distance
 from .model import Deployment, Document, Fact, Location, Origin, Setting, UsageError, members_of
 from .project import Project
+from .syntax.numbers import COUNTS_MAX, fact_count, integer
 
 CLIENTS = ("producer", "consumer", "admin", "streams", "connect", "connect-standalone", "mm2", "connector")
 
@@ -342,9 +343,10 @@ def stated_fact(short: str, value: str) -> Fact:
         near = next((name for name in FACT_NAMES if edit_distance(name, short, 2) <= 2), None)
         hint = f"did you mean {near}?" if near else f"there is {', '.join(FACT_NAMES)}"
         raise UsageError(f"--set fact.{short}: no such fact; {hint}")
-    if short in COUNTED and not (value.isdigit() and int(value) > 0):
-        raise UsageError(f"--set fact.{short}: must be a number, 1 or more")
-    return Fact(_fact_name(short), value, Origin("set", None, "--set"))
+    name = _fact_name(short)
+    if short in COUNTED and fact_count(name, value) is None:
+        raise UsageError(f"--set fact.{short}: must be a whole number from 1 to {COUNTS_MAX[name]}")
+    return Fact(name, value, Origin("set", None, "--set"))
 
 
 def _facts(parts: _Parts, stated: tuple[Fact, ...]) -> tuple[Fact, ...]:
@@ -360,8 +362,8 @@ def facts_of(
     for document in (*brokers, *(d for d in (topic,) if d), *groups):
         for fact in document.facts:
             if fact.name == "pool.brokers":
-                before = int(found[fact.name].value) if fact.name in found else 0
-                fact = fact._replace(value=str(before + int(fact.value)))
+                before = integer(found[fact.name].value) if fact.name in found else 0
+                fact = fact._replace(value=str((before or 0) + (integer(fact.value) or 0)))
             found[fact.name] = fact
     pools = found.pop("pool.brokers", None)
     if pools is not None:

@@ -34,9 +34,15 @@ class FileRecord(NamedTuple):
 
 
 def load_file(
-    path: str, root: str, registry: Registry, project: Project, target: bool, named: bool
+    path: str,
+    root: str,
+    registry: Registry,
+    project: Project,
+    target: bool,
+    named: bool,
+    beside: Callable[[str], None] = lambda path: None,
 ) -> FileRecord | None:
-    """None for a walked file that no format wants."""
+    """None for a walked file that no format wants. `beside` is told each other file that is looked at."""
     name = os.path.basename(path).lower()
     if not named and not any(name.endswith(spec.suffixes) for spec in registry.formats):
         return None
@@ -45,7 +51,7 @@ def load_file(
         data = read_bytes(path, root=root)
     except Unreadable as error:
         return record._replace(reason=str(error), error=LoadError(str(error)))
-    return load_bytes(record, data, registry, project, _sibling_reader(path, root))
+    return load_bytes(record, data, registry, project, _sibling_reader(path, root, beside))
 
 
 def load_bytes(
@@ -123,12 +129,13 @@ def _surest(
     return best, best_claim
 
 
-def _sibling_reader(path: str, root: str) -> Callable[[str], str | None]:
+def _sibling_reader(path: str, root: str, beside: Callable[[str], None]) -> Callable[[str], str | None]:
     folder = os.path.dirname(path)
 
     def read(relative: str) -> str | None:
         try:
             real = os.path.realpath(os.path.join(folder, relative))
+            beside(real)
             if not real.startswith(os.path.realpath(root).rstrip(os.sep) + os.sep):
                 return None
             return decode(read_bytes(real, BYTES_MAX), "iso-8859-1")

@@ -40,6 +40,25 @@ class Secret:
         raise TypeError("a Secret is never pickled")
 
 
+class Undisclosed(Secret):
+    """The value of a key that nobody knows: it may be compared, but as nothing says what it holds, every way
+    of printing it gives `<hidden>`."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "<hidden>"
+
+    __str__ = __repr__
+
+    def __format__(self, spec: str) -> str:
+        return format("<hidden>", spec)
+
+    def compared(self) -> str:
+        """For conditions and marks of what they depend on; never for a message."""
+        return self._text
+
+
 class Unknown:
     """A value that is filled in elsewhere (`${VAR}`, Jinja, Helm): never guessed, never a success."""
 

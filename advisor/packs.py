@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .cache import Cache, digest
 from .model import Location, UsageError
+from .syntax.numbers import INT, integer
 
 if TYPE_CHECKING:
     from .hookspecs import PackSpec
@@ -100,9 +101,9 @@ def applies_to(range: str | None, number: tuple[int, ...]) -> bool:
         text = part.strip()
         sign = text[:2] if text[:2] in (">=", "<=", "==", "!=") else text[:1]
         words = text[len(sign) :].strip().split(".")
-        if sign not in (">=", "<=", "==", "!=", ">", "<") or not all(word.isdecimal() for word in words):
+        bound = tuple(one for word in words if (one := integer(word, (0, INT[1]))) is not None)
+        if sign not in (">=", "<=", "==", "!=", ">", "<") or len(bound) != len(words):
             raise UsageError(f"{range!r} is no version range; write one like '>=2.0,<4.0'")
-        bound = tuple(int(word) for word in words)
         given = (number + (0,) * len(bound))[: len(bound)]
         if not (
             (sign == ">=" and given >= bound)

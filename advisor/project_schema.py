@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, WithJsonSchema
 
 from .conditions import BYTES, MS, quantity
+from .syntax.numbers import INT, LONG, SHORT
 
 _VERSION = r"^[0-9]+(\.[0-9]+){1,3}$"
 
@@ -19,7 +20,7 @@ def _one_or_more(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
-def _amount(units: dict[str, int], example: str) -> Any:
+def _amount(units: dict[str, int], example: str, most: int) -> Any:
     def read(value: object) -> int:
         if isinstance(value, int) and not isinstance(value, bool):
             amount: int | float | None = value
@@ -29,6 +30,8 @@ def _amount(units: dict[str, int], example: str) -> Any:
             amount = None
         if amount is None or amount < 0 or amount != int(amount):
             raise ValueError(f"must be a whole number or {example} (units: {', '.join(units)})")
+        if amount > most:
+            raise ValueError(f"must be at most {most}")
         return int(amount)
 
     return read
@@ -91,18 +94,20 @@ Names = Annotated[
 ]
 Milliseconds = Annotated[
     int,
-    PlainValidator(_amount(MS, 'a duration such as "30s"')),
+    PlainValidator(_amount(MS, 'a duration such as "30s"', LONG[1])),
     WithJsonSchema({"type": ["integer", "string"], "minimum": 0, "pattern": r"^\s*[0-9.]+(ms|s|m|h|d)$"}),
 ]
 Bytes = Annotated[
     int,
-    PlainValidator(_amount(BYTES, 'a size such as "1KiB"')),
+    PlainValidator(_amount(BYTES, 'a size such as "1KiB"', INT[1])),
     WithJsonSchema(
         {"type": ["integer", "string"], "minimum": 0, "pattern": r"^\s*[0-9.]+([kKMGT]?B|[KMGT]iB)$"}
     ),
 ]
 Day = Annotated[Text, PlainValidator(_date), WithJsonSchema({"type": "string", "format": "date"})]
-Count = Annotated[int, Field(ge=1)]
+# As many as Kafka's own protocol can carry: int32, and int16 for a replication factor.
+Count = Annotated[int, Field(ge=1, le=INT[1])]
+Factor = Annotated[int, Field(ge=1, le=SHORT[1])]
 _PLAIN = ["string", "number", "boolean"]
 Param = Annotated[
     Any,
@@ -163,7 +168,7 @@ class Facts(_Table):
     """What is true of the cluster and in no configuration file."""
 
     brokers: Count | None = Field(None, description="brokers of the cluster", examples=[3])
-    replication_factor: Count | None = Field(None, description="replicas of each partition", examples=[3])
+    replication_factor: Factor | None = Field(None, description="replicas of each partition", examples=[3])
     partitions: Count | None = Field(None, description="partitions of each topic", examples=[12])
     racks: Count | None = Field(None, description="racks or zones the brokers are spread over", examples=[3])
     mode: Literal["kraft", "zk"] | None = Field(
@@ -185,7 +190,7 @@ class Workload(_Table):
     records_per_second: float | None = Field(
         None, gt=0, le=1e9, description="records sent a second", examples=[100]
     )
-    distinct_keys: Count | None = Field(
+    distinct_keys: Annotated[int, Field(ge=1, le=LONG[1])] | None = Field(
         None, description="different keys that a compacted topic holds", examples=[1000000]
     )
     processing: Literal["loop", "workers", "before", "transaction", "external"] | None = Field(

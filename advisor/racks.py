@@ -6,9 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from .model import Deployment, Document
+from .syntax.numbers import fact_count
 
 # Enough partitions that every broker leads one and every shift of the followers is seen.
 _ROUNDS = 4
+# Every throw of Kafka's dice is tried where racks are not named: of more brokers nothing is asked.
+BROKERS_PLACED_MAX = 100
 # A fact of this form is a fix that is tried: so many racks, and every broker names its own.
 NAMED = "named "
 
@@ -34,11 +37,11 @@ def broker_racks(deployment: Deployment) -> Racks | None:
     is the best they can do."""
     facts = {fact.name: fact.value for fact in deployment.facts}
     stated = facts.get("cluster.racks", "")
-    count = facts.get("cluster.brokers", "")
     cluster = [document for document in deployment.cluster if holds_partitions(document)]
-    brokers = int(count) if count.isdigit() else len(cluster)
-    if stated.startswith(NAMED):
-        return all_named(_settled((None,) * brokers, int(stated.removeprefix(NAMED))))
+    brokers = fact_count("cluster.brokers", facts.get("cluster.brokers")) or len(cluster)
+    racks = fact_count("cluster.racks", stated.removeprefix(NAMED))
+    if stated.startswith(NAMED) and racks is not None and brokers <= BROKERS_PLACED_MAX:
+        return all_named(_settled((None,) * brokers, racks))
     names: list[str | None] = []
     for document in cluster:
         found = next((one.value for one in document.settings if one.key == "broker.rack"), None)
@@ -47,10 +50,12 @@ def broker_racks(deployment: Deployment) -> Racks | None:
         names.append(found.strip() if isinstance(found, str) else None)
     if None not in names:
         return all_named(tuple(filter(None, names))) if len(names) > 1 else None
-    if not any(document.settings for document in cluster) or not stated.isdigit():
+    if not any(document.settings for document in cluster) or racks is None:
+        return None
+    if brokers > BROKERS_PLACED_MAX:
         return None
     known = (*names, *(None,) * (brokers - len(names)))
-    return Racks(_settled(known, int(stated)), known) if 1 < int(stated) < len(known) else None
+    return Racks(_settled(known, racks), known) if 1 < racks < len(known) else None
 
 
 def _settled(names: Sequence[str | None], count: int) -> tuple[str, ...]:

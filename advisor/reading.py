@@ -1,59 +1,28 @@
 """From a raw `key = text` in a file to a Setting: secrets wrapped, templates made Unknown.
 
-Every format goes through `setting()`, so no loader can forget either.
+Every format goes through `setting()`, so no loader can forget either. What is a secret, `secrets` says.
 """
 
 from __future__ import annotations
 
-import re
-
-from .catalog import is_password
-from .model import Location, Origin, Secret, Setting, Unknown, Value
-
-_SECRET_KEY = re.compile(
-    r"password|passwd|secret|token|jaas|credential|api[._-]?key|private[._-]?key|user\.info$",
-    re.IGNORECASE,
-)
-# Keys that match the pattern above by their name but hold no secret.
-_NOT_SECRET = re.compile(
-    r"token[._](?:endpoint|expiry|max|lifetime|validity)|endpoint[._]url|\.class$|"
-    r"callback\.handler|secret[._]?(?:name|provider)|credentials?\.(?:provider|source)",
-    re.IGNORECASE,
-)
-_SECRET_VALUE = re.compile(
-    r"://[^/\s:@]*:[^/\s@]+@|(?:^|[\s,;=])[^\s:/@,]+:[^\s/@,]+@[\w.-]|password\s*[=:]\s*\S", re.IGNORECASE
-)
-_TEMPLATE = re.compile(
-    r"^<[A-Z][A-Z0-9_ .-]*>$|\$\{[^}]*\}|\{\{.*?\}\}|\{%.*?%\}|<%.*?%>|\$\([A-Za-z_]\w*\)|^\$[A-Za-z_]\w*$",
-    re.DOTALL,
-)
-# The same for who reads rows elsewhere than in Python: key patterns in any case, then the value's.
-SECRET_PATTERNS = (_SECRET_KEY.pattern, _NOT_SECRET.pattern, _SECRET_VALUE.pattern)
-
-_secret_keys: dict[str, bool] = {}
-
-
-def is_secret_key(key: str) -> bool:
-    known = _secret_keys.get(key)
-    if known is None:
-        known = is_password(key) or bool(_SECRET_KEY.search(key) and not _NOT_SECRET.search(key))
-        _secret_keys[key] = known
-    return known
+from .model import Location, Origin, Secret, Setting, Undisclosed, Unknown, Value
+from .secrets import KNOWN, SECRET, holds_secret, kind_of_key, misfits
+from .templates import is_template, shown_template, without_places
 
 
 def value_of(key: str, text: str) -> Value:
-    """The value as it may travel: a Secret, an Unknown, or the text itself."""
-    if is_secret_key(key):
+    """The value as it may travel: a Secret, an Unknown, the text itself, or Undisclosed if nobody knows the
+    key."""
+    kind = kind_of_key(key)
+    if kind == SECRET:
         return Secret(text) if text else text
-    if ("@" in text or "=" in text or ":" in text) and _SECRET_VALUE.search(text):
-        return Secret(text)
-    if ("$" in text or "{" in text or "<" in text) and _TEMPLATE.search(text):
-        return Unknown(text)
-    return text
-
-
-def is_template(text: str) -> bool:
-    return bool(_TEMPLATE.search(text))
+    if is_template(text):
+        if holds_secret(without_places(text)):
+            return Secret(text)
+        return Unknown(shown_template(text, kind == KNOWN))
+    if misfits(key, text) or holds_secret(text):
+        return Secret(text) if text else text
+    return text if kind == KNOWN or not text else Undisclosed(text)
 
 
 def setting(key: str, text: str, file: str, line: int | None, note: str = "") -> Setting:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from .context import Context
+from .context import Context, Outside
 from .fix import EDITS_MAX, change_in, change_of, step_of
 from .model import Change, Deployment, Document, Edit, Fix, members_of
 from .turning import edited, turned
@@ -32,7 +32,7 @@ class Remedies:
 
     def __init__(self, context: Context, found: Callable[[Subject], frozenset[str]]) -> None:
         self._context, self._found = context, found
-        self._before: dict[int, tuple[Subject, frozenset[str]]] = {}
+        self._before: dict[int, tuple[Subject, frozenset[str], tuple[Outside, ...]]] = {}
 
     def smallest(
         self, subject: Subject, edits: Sequence[Edit], still: Callable[[Subject], bool], verified: str
@@ -52,9 +52,14 @@ class Remedies:
         return None
 
     def _known(self, subject: Subject) -> frozenset[str]:
-        if id(subject) not in self._before:
-            self._before[id(subject)] = subject, self._found(subject)
-        return self._before[id(subject)][1]
+        known = self._before.get(id(subject))
+        if known is None:
+            start = len(self._context.outside)
+            codes = self._found(subject)
+            known = self._before[id(subject)] = subject, codes, tuple(self._context.outside[start:])
+        else:
+            self._context.outside += known[2]
+        return known[1]
 
     def _made(self, subject: Subject, chosen: Sequence[Edit]) -> Subject:
         if isinstance(subject, Document):

@@ -17,6 +17,7 @@ from .link import Overrides
 from .model import Deployment, Document, Fact, Location, Origin, Setting, UsageError
 from .packs import Rule
 from .schemas.explain import did_you_mean
+from .syntax.numbers import fact_count
 from .verdicts import Verdicts
 from .vocabulary import (
     BROKER_FAULTS,
@@ -192,13 +193,7 @@ def check_overrides(overrides: Overrides, version: Version) -> None:
         _check_fact(fact, version)
 
 
-_NUMBERED = ("cluster.brokers", "topic.replication_factor")
-
-
 def _check_fact(fact: Fact, version: Version) -> None:
-    short = fact.name.partition(".")[2]
-    if fact.name in _NUMBERED and not (fact.value.isdecimal() and 0 < int(fact.value) <= 1000):
-        raise UsageError(f"fact.{short}={fact.value}: must be a number, 1 or more")
     if fact.name == "cluster.elr":
         if fact.value not in ("on", "off", "unknown"):
             raise UsageError(f"fact.elr={fact.value}: must be on, off or unknown")
@@ -236,7 +231,7 @@ def completed(deployment: Deployment) -> Deployment:
 
 
 def _number(fact: Fact | None) -> int | None:
-    return int(fact.value) if fact is not None and fact.value.isdecimal() and int(fact.value) > 0 else None
+    return None if fact is None else fact_count(fact.name, fact.value)
 
 
 def _made_by_the_cluster(deployment: Deployment) -> bool:

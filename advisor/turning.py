@@ -5,6 +5,7 @@ from .deciding import Region
 from .decode import INTERNAL, Decoded
 from .model import Deployment, Document, Edit, Fact, Origin, Setting
 from .racks import NAMED, Racks
+from .syntax.numbers import fact_count
 
 # What no key sets: an edit's field, the fact it changes, and what a reader calls it.
 FACTS = {
@@ -92,8 +93,8 @@ _MOVE = "partitions that are there already stay where they are until kafka-reass
 
 
 def _brokers(deployment: Deployment) -> int | None:
-    count = next((fact.value for fact in deployment.facts if fact.name == "cluster.brokers"), "")
-    return int(count) if count.isdigit() and int(count) > 0 else None
+    name = "cluster.brokers"
+    return fact_count(name, next((fact.value for fact in deployment.facts if fact.name == name), None))
 
 
 def _internal_edits(decoded: Decoded, deployment: Deployment) -> list[Edit]:

@@ -6,10 +6,12 @@ import os
 import shutil
 from collections.abc import Iterator
 
-from .engine import Audit, Options, Root, audit
+from .engine import Audit, Options, Root
 from .files import PROJECT_FILE, Unreadable, decode, read_bytes
-from .loading import FileRecord, load_file, relative
+from .loading import FileRecord, relative
+from .memory import Memories
 from .model import Finding, Source
+from .rechecking import Readings, Recheck
 from .registry import Registry
 from .writing import write_file
 
@@ -17,7 +19,7 @@ from .writing import write_file
 class WorkCopy:
     """The files of every root below a folder of their own. A file goes by its name in its root."""
 
-    def __init__(self, options: Options, result: Audit, folder: str) -> None:
+    def __init__(self, options: Options, result: Audit, folder: str, memories: Memories) -> None:
         self.folder = os.path.realpath(folder)
         self.result = result
         self.registry: Registry = result.registry
@@ -35,6 +37,9 @@ class WorkCopy:
             rules=tuple(os.path.abspath(path) for path in options.rules),
             plugins=tuple(os.path.abspath(path) for path in options.plugins),
         )
+        self._memories = memories
+        self._readings = Readings(self.registry)
+        self._recheck: Recheck | None = None
 
     def is_named(self, root: Root, file: str) -> bool:
         """Whether the user named the file or a folder around it: nothing else is ever changed."""
@@ -98,12 +103,14 @@ class WorkCopy:
         return read_bytes(self._path(root, file))
 
     def write(self, root: Root, file: str, data: bytes) -> None:
-        write_file(self._path(root, file), data)
+        path = self._path(root, file)
+        write_file(path, data)
+        self._readings.touch(path)
 
     def record(self, root: Root, file: str) -> FileRecord | None:
         """The file as the audit would read it now."""
         home = self._there(root.workspace.root)
-        return load_file(self._path(root, file), home, self.registry, root.project, True, True)
+        return self._readings.record((self._path(root, file), True, True), home, root.project)
 
     def source(self, root: Root, file: str, fallback: str | None) -> tuple[Source, str, bytes]:
         """The text of a file, with the encoding and the byte order mark it needs to be written again."""
@@ -128,7 +135,9 @@ class WorkCopy:
 
     def findings(self, every_rule: bool = False) -> list[tuple[Root, Finding]]:
         """Of the rules that were asked for, or of every rule that is not ignored."""
-        return audit(self.options._replace(select=()) if every_rule else self.options).findings
+        if self._recheck is None:
+            self._recheck = Recheck(self.options, self._readings, self._memories)
+        return self._recheck.findings(every_rule)
 
 
 def _place(path: str) -> str:

@@ -188,7 +188,7 @@ def queued_bytes(config: Config) -> Iterator[Reason]:
 def connections(config: Config) -> Iterator[Reason]:
     key = "max.connections.per.ip.overrides"
     overrides = values.csv_map(config.get(key))
-    if overrides is None or any(values.parse_integer(v, values.INT) is None for v in overrides.values()):
+    if overrides is None or any(values.integer(v, values.INT) is None for v in overrides.values()):
         yield Reason("format", (key,), f"{key} is a list of host:count pairs")
     elif not all(c.isascii() and (c.isalnum() or c in "-%._:") for name in overrides for c in name):
         yield Reason("format", (key,), f"{key} holds an address that is none")

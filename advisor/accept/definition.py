@@ -162,7 +162,7 @@ def parse_type(kind: str, text: str, version: Version) -> Any:
     """Kafka trims every text before it reads it."""
     text = values.trim(text)
     if kind in _BOUNDS:
-        number = values.parse_integer(text, _BOUNDS[kind])
+        number = values.integer(text, _BOUNDS[kind])
         if number is None:
             raise Problem("type", f"expected a {_SIZES[kind]} in plain digits, without unit or separator")
         return number

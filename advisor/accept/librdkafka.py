@@ -10,6 +10,7 @@ from advisor.catalog import RdKey, is_password, librdkafka, librdkafka_names
 from advisor.catalog.names import edit_distance
 
 from .results import Accepted, Reason, Rejected, Rewrite, discreet_reason, discreet_rewrite, hidden
+from .values import LONG
 
 _TRUE = ("true", "t", "1")
 _FALSE = ("false", "f", "0")
@@ -153,16 +154,24 @@ _FLOAT = re.compile(
 
 
 def leading_number(text: str, fraction: bool) -> int | float | None:
-    """C's strtol and strtod: the number that the text begins with; what follows is dropped without a word."""
+    """C's strtol and strtod: the number that the text begins with; what follows is dropped without a word. A
+    number too large for them is the largest that they know."""
     match = (_FLOAT if fraction else _INTEGER).match(text)
     if match is None:
         return None
     sign = -1 if match.group(1) == "-" else 1
     if fraction:
-        return sign * (float(int(match.group(2), 16)) if match.group(2) else float(match.group(3)))
-    if match.group(2):
-        return sign * int(match.group(2), 16)
-    return sign * (int(match.group(3), 8) if match.group(3) else int(match.group(4)))
+        return sign * float(_magnitude(match.group(2), 16) if match.group(2) else match.group(3))
+    for digits, base in zip(match.group(2, 3, 4), (16, 8, 10), strict=True):
+        if digits:
+            return max(LONG[0], min(LONG[1], sign * _magnitude(digits, base)))
+    return None
+
+
+def _magnitude(digits: str, base: int) -> int:
+    """At most as many digits are read as decide whether it fits a long: int() refuses thousands of them."""
+    significant = digits.lower().removeprefix("0x").lstrip("0")
+    return LONG[1] + 1 if len(significant) > 22 else int(significant or "0", base)
 
 
 def idempotence(given: _Given) -> Iterator[Reason]:

@@ -105,7 +105,7 @@ def _endpoints(config: Config, key: str, entries: list[str], distinct_ports: boo
     found = []
     for entry in entries:
         match = _ENDPOINT.fullmatch(entry)
-        port = None if match is None else values.parse_integer(match.group(3), values.INT)
+        port = None if match is None else values.integer(match.group(3), values.INT)
         if match is None or port is None:
             raise Refused(Reason("format", (key,), f"{key}: an entry reads NAME://host:port"))
         name = match.group(1).upper()

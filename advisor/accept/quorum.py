@@ -23,7 +23,7 @@ def voters(config: Config) -> dict[int, str] | None:
     found: dict[int, str] = {}
     for entry in config.get(_VOTERS):
         parts = entry.split("@")
-        number = values.parse_integer(parts[0], values.INT)
+        number = values.integer(parts[0], values.INT)
         address = host_port(config, parts[1]) if len(parts) == 2 else None
         if number is None or address is None or address[1] > PORT_MAX:
             return None

@@ -116,7 +116,7 @@ def in_flight(config: Config) -> Iterator[Reason]:
     key = "producer." + _IN_FLIGHT if config.has("producer." + _IN_FLIGHT) else _IN_FLIGHT
     given = config.text(key)
     if given is not None:
-        number = values.parse_integer(values.trim(given), values.INT)
+        number = values.integer(values.trim(given), values.INT)
         if number is None or number > _IN_FLIGHT_MAX:
             yield Reason(
                 "cross-key", (key, _GUARANTEE), f"exactly-once needs {_IN_FLIGHT} of at most {_IN_FLIGHT_MAX}"
@@ -128,7 +128,7 @@ def transaction_timeout(config: Config) -> Iterator[Reason]:
         return
     interval = config.get(_COMMIT) if config.has(_COMMIT) else _EOS_COMMIT_MS
     given = config.text(_TRANSACTION_TIMEOUT)
-    timeout = _EOS_TIMEOUT_MS if given is None else values.parse_integer(values.trim(given), values.INT)
+    timeout = _EOS_TIMEOUT_MS if given is None else values.integer(values.trim(given), values.INT)
     if timeout is None:
         yield Reason("type", (_TRANSACTION_TIMEOUT,), f"{_TRANSACTION_TIMEOUT}: expected a 32-bit integer")
     elif timeout < interval:
@@ -145,7 +145,7 @@ def segment_fits_batch(config: Config) -> Iterator[Reason]:
     batch = config.text(key)
     if segment is None or batch is None:
         return
-    sizes = [values.parse_integer(text, values.INT) for text in (segment, batch)]
+    sizes = [values.integer(text, values.INT) for text in (segment, batch)]
     if sizes[0] is None or sizes[1] is None or sizes[0] < sizes[1]:
         yield Reason(
             "cross-key",

@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
+from ..syntax.numbers import INT as INT
+from ..syntax.numbers import LONG as LONG
+from ..syntax.numbers import SHORT as SHORT
+from ..syntax.numbers import integer as integer
+
 # Java's String.trim drops everything up to the space; its regular expressions know these six as white space.
 _TRIM = "".join(map(chr, range(33)))
 _SPACE = " \t\n\x0b\f\r"
 
-INT = (-(2**31), 2**31 - 1)
-LONG = (-(2**63), 2**63 - 1)
-SHORT = (-(2**15), 2**15 - 1)
-
 
 def trim(text: str) -> str:
     return text.strip(_TRIM)
-
-
-def parse_integer(text: str, bounds: tuple[int, int]) -> int | None:
-    """Integer.parseInt and its kin: a sign and decimal digits of any script, nothing else."""
-    digits = text[1:] if text[:1] in ("+", "-") else text
-    if not digits or len(digits) > 400 or not digits.isdecimal() or any(ord(c) > 0xFFFF for c in digits):
-        return None
-    value = int(digits)
-    if text[0] == "-":
-        value = -value
-    return value if bounds[0] <= value <= bounds[1] else None
 
 
 def parse_double(text: str) -> float | None:

@@ -12,11 +12,14 @@ from typing import Any
 from ..context import Context, Hit, Judgement
 from ..model import Deployment, Edit, Setting
 from ..sim.batch_split import FAILS, HALVES, SPLITS, Sent, settle
+from ..syntax.numbers import INT, integer
 from .looking import Look, stated
 from .sizes import chain_of, limit_of
 
 # Records whose size nobody stated are taken to be small beside the limit.
 _VALUE_MAX, _SHARE = 1_000, 10
+# A batch is halved until it fits, or it is not: beyond so many times the limit there are only more halves.
+_LIMITS_PLAYED = 64
 
 
 def judge(deployment: Deployment, context: Context) -> Iterable[Judgement]:
@@ -42,7 +45,7 @@ def judge(deployment: Deployment, context: Context) -> Iterable[Judgement]:
     manner = FAILS if of_librdkafka else HALVES if number >= (4, 2) else SPLITS
     given = look.workload("record_bytes")
     value = int(given) if given is not None else max(1, min(_VALUE_MAX, limit // _SHARE))
-    sent = _settled(context, batch, limit, value, manner)
+    sent = _settled(context, min(batch, _LIMITS_PLAYED * limit), limit, value, manner)
     if all(one.outcome == "stored" for one in sent):
         yield Judgement("holds", bounds=f"records of {value:,} bytes, batches of up to {batch:,}")
         return
@@ -59,7 +62,7 @@ def _settled(context: Context, batch: int, limit: int, value: int, manner: str) 
 
 def _number(setting: Setting | None) -> int | None:
     text = setting.value.strip() if setting is not None and isinstance(setting.value, str) else ""
-    return int(text) if text.isdigit() else None
+    return integer(text, (0, INT[1]))
 
 
 def _broken(

@@ -25,6 +25,9 @@ TIMEOUTS_MS = (120_000, 180_000, 300_000, 600_000, 900_000, 1_800_000, 3_600_000
 MEGABYTE = 1 << 20
 # Shorter waits of send() are not worth a word.
 BLOCKED_LONG_MS = 1_000
+# An outage is played for so long at the most. Once records expire, or the buffer is full, the rest of it is
+# more of the same; what needs longer to begin is not played.
+PLAYED_MAX_MS = 600_000
 _SESSIONS = ("broker.session.timeout.ms", "zookeeper.session.timeout.ms")
 _ON_ERROR = {
     "ignore": "the application ignores failed sends ([workload] on_send_error): they are lost",
@@ -43,6 +46,22 @@ class Case(NamedTuple):
     def longest_outage(self) -> int | None:
         value = self.look.workload("longest_outage")
         return None if value is None else int(value)
+
+    @property
+    def played_outage(self) -> int:
+        """As much of it as is played, in milliseconds."""
+        return min(self.longest_outage or 0, PLAYED_MAX_MS)
+
+    def too_long_to_play(self, kind: str, begins_ms: int) -> Judgement | None:
+        """The longest outage is cut short, and what it does begins too late to be seen."""
+        if kind == "crash" or self.longest_outage == self.played_outage or begins_ms < PLAYED_MAX_MS // 2:
+            return None
+        longest = outage.seconds((PLAYED_MAX_MS, PLAYED_MAX_MS))
+        return Judgement(
+            "unknown",
+            depends_on=("[workload] longest_outage",),
+            reason=f"outages are played for {longest} at the most, and this client waits too long for that",
+        )
 
     @property
     def cluster_in_sight(self) -> bool:
@@ -108,6 +127,10 @@ def _expiry(case: Case) -> Iterator[Judgement]:
         if kind == "crash" and not case.cluster_in_sight:
             yield _depends_on_session(case, delivery - linger)
             return
+        too_long = case.too_long_to_play(kind, linger + delivery)
+        if too_long is not None:
+            yield too_long
+            return
         found = _expired(case, kind, needed)
         if found is not None:
             yield found
@@ -153,7 +176,7 @@ def _expired(case: Case, kind: str, needed_ms: int) -> Judgement | None:
         },
         settings=(*shown, *_stated(case, "records_per_second", "longest_outage", "on_send_error")),
         numbers=(
-            ("outage", _what(kind, figures)),
+            ("outage", _what(case, kind, figures)),
             ("expired", expired),
             *((("stored all the same", outage.count(figures.readable)),) if figures.readable[1] else ()),
             *_also(case, kind),
@@ -171,14 +194,15 @@ def _outage(case: Case, kind: str) -> tuple[Setup, list[Step], outage.Load]:
     setup = case.timed.setup
     if kind == "crash":
         return setup, outage.crash(setup), outage.load_of(case.look)._replace(sized=False)
-    length = (case.longest_outage or 0) * MILLISECOND
+    length = case.played_outage * MILLISECOND
     return *outage.silence(setup, length), outage.load_of(case.look, "all")._replace(sized=False)
 
 
-def _what(kind: str, figures: outage.Figures) -> str:
+def _what(case: Case, kind: str, figures: outage.Figures) -> str:
     if kind == "crash":
         return f"the leader's process dies, and nobody leads for {outage.seconds(figures.stopped)}"
-    return f"no broker answers for {outage.seconds(figures.stopped)} ([workload] longest_outage)"
+    part = "" if case.played_outage == case.longest_outage else "the first 10 minutes of "
+    return f"no broker answers for {outage.seconds(figures.stopped)} ({part}[workload] longest_outage)"
 
 
 def _also(case: Case, kind: str) -> Iterator[tuple[str, str]]:
@@ -189,7 +213,7 @@ def _also(case: Case, kind: str) -> Iterator[tuple[str, str]]:
     figures = outage.play(setup, steps, load, case.context.remember)
     if figures.failed[1]:
         expired = f"{outage.count(figures.failed)} records {outage.rate_text(load)} expire"
-        yield "when a broker dies", f"{_what('crash', figures)}; {expired}"
+        yield "when a broker dies", f"{_what(case, 'crash', figures)}; {expired}"
 
 
 def _longer(key: str, needed_ms: int) -> Iterator[Edit]:
@@ -296,9 +320,13 @@ def _filled(case: Case, load: outage.Load) -> Iterator[Judgement]:
         lasts_ms = outage.lasts(setup.client, load_then)
         if lasts_ms >= most:
             continue
+        too_long = case.too_long_to_play(kind, lasts_ms + setup.client.max_block // MILLISECOND)
+        if too_long is not None:
+            yield too_long
+            return
         played, steps = setup, outage.crash(setup)
         if kind == "silence":
-            played, steps = outage.silence(setup, (case.longest_outage or 0) * MILLISECOND)
+            played, steps = outage.silence(setup, case.played_outage * MILLISECOND)
         figures = outage.play(played, steps, load_then, case.context.remember)
         refused = figures.refused[1] > 0
         if refused or (blocking is None and figures.blocked[1] >= BLOCKED_LONG_MS):

@@ -13,6 +13,7 @@ from ..context import Context, Hit, Judgement
 from ..effective import shown_default
 from ..key_placement import placer_of
 from ..model import Deployment, Document, Fix, Location
+from ..syntax.numbers import fact_count
 from .growing import skipped_by_groups
 from .rolls import Side, change, place_of, rolled
 
@@ -60,9 +61,8 @@ def compared(old: Side, new: Side) -> Iterator[Judgement]:
 
 def _count(document: Document) -> tuple[int | None, Location | None]:
     fact = next((fact for fact in document.facts if fact.name == "topic.partitions"), None)
-    if fact is None or not fact.value.isdigit():
-        return None, None
-    return int(fact.value), fact.origin.at
+    count = None if fact is None else fact_count(fact.name, fact.value)
+    return (None, None) if fact is None or count is None else (count, fact.origin.at)
 
 
 def _partitions(old: Side, new: Side) -> Iterator[Judgement]:

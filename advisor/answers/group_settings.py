@@ -11,11 +11,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..context import Context
+from ..effective import bounds_of
 from ..model import Deployment, Document, Edit, Location, Setting
 from ..plugin_sources import code_digest
 from ..registry import function
 from ..sim.consumer import AFTER, AUTO, BEFORE, FIRST_OPEN, WITH_OUTPUT, Reading, Store
 from ..sim.group_phases import GroupSetup
+from ..syntax.numbers import COUNTS_MAX, integer
 from .looking import Look, stated
 
 if TYPE_CHECKING:
@@ -125,8 +127,10 @@ class Asked(NamedTuple):
             return int(told), f"{told} ([workload] members)"
         facts = (*self.document.facts, *self.look.deployment.facts)
         fact = next((fact for fact in facts if fact.name == "group.members"), None)
-        if fact is not None and fact.value.isdigit():
-            return int(fact.value), f"{fact.value} (concurrency, replicas or a stated fact)"
+        # None may be running now: a workload is scaled to zero.
+        count = None if fact is None else integer(fact.value, (0, COUNTS_MAX[fact.name]))
+        if count is not None:
+            return count, f"{count} (concurrency, replicas or a stated fact)"
         return 1, ""
 
     def edits(self, *edits: Edit) -> tuple[Edit, ...]:
@@ -270,11 +274,12 @@ class _Reader:
 
     def number(self, component: str, key: str, default: int) -> int:
         text = self.text(component, key, str(default))
-        try:
-            return default if text is None else int(text)
-        except ValueError:
-            self.unknown.append(f"{component}.{key}")
+        if text is None:
             return default
+        number = integer(text, bounds_of(component, key, self.look.version))
+        if number is None:
+            self.unknown.append(f"{component}.{key}")
+        return default if number is None else number
 
     def flag(self, component: str, key: str, default: bool) -> bool:
         text = self.text(component, key, str(default).lower())
@@ -292,6 +297,19 @@ class _Reader:
             self.unknown.append(f"consumer.{key}")
             return ("range",)
         return found
+
+
+BATCH_PLAYED = 10_000
+
+
+def smaller_batch(setup: GroupSetup) -> GroupSetup:
+    """A batch of very many records as fewer that take as long in all, for the clock: what a group stumbles
+    over is the time that a batch takes."""
+    batch = setup.reading.batch
+    if batch <= BATCH_PLAYED:
+        return setup
+    reading = setup.reading._replace(batch=BATCH_PLAYED)
+    return setup._replace(reading=reading, process_ms=setup.process_ms * batch / BATCH_PLAYED)
 
 
 def stands_before(one: Document, other: Document) -> bool:

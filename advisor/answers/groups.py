@@ -13,7 +13,15 @@ from typing import Any
 from ..context import Context, Hit, Judgement
 from ..model import Deployment, Document, Edit, Location
 from ..sim.group_phases import GroupSetup, Phase
-from .group_settings import Asked, groups_of, round_down, round_up_ms, seconds, stands_before
+from .group_settings import (
+    Asked,
+    groups_of,
+    round_down,
+    round_up_ms,
+    seconds,
+    smaller_batch,
+    stands_before,
+)
 
 # Of a safe region: batches that a person would think of.
 BATCHES = (500, 100, 50, 10, 1)
@@ -112,6 +120,7 @@ def storm(setup: GroupSetup) -> dict[str, Any]:
     from ..sim.group_story import story
     from ..sim.group_timeline import GroupRun
 
+    setup = smaller_batch(setup)
     needed = int(setup.reading.batch * setup.process_ms)
     run = GroupRun(setup._replace(initial_delay_ms=min(setup.initial_delay_ms, 3_000)), GRID[0])
     run.narrates = True

@@ -9,12 +9,16 @@ grid of phases; the longest is told.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from ..context import Hit, Judgement
 from ..model import Document, Fix, Location
 from .looking import Look
 from .rolls import Side, change, strategies_of
+
+if TYPE_CHECKING:
+    from ..sim.group_phases import GroupSetup, Phase
 
 LIMIT_MS = 60_000
 
@@ -37,7 +41,8 @@ def _window(side: Side) -> tuple[int, int] | None:
     if reset != "latest" or age is None or strategies is None or (protocol is None and given is not None):
         return None
     from ..sim.assignors import BUILT_IN
-    from ..sim.group_phases import GRID, GroupSetup
+    from ..sim.group_outcomes import outcomes
+    from ..sim.group_phases import GroupSetup
 
     known = tuple(name for name in strategies[0] if name in BUILT_IN) or ("range",)
     setup = GroupSetup(
@@ -47,20 +52,20 @@ def _window(side: Side) -> tuple[int, int] | None:
         metadata_max_age_ms=age,
         reset=reset,
     )
-    return max(_unread(setup, phase) for phase in GRID), age
+    return max(int(one["unread_ms"]) for one in outcomes(partial(_unread, setup))), age
 
 
-def _unread(setup: Any, phase: Any) -> int:
+def _unread(setup: GroupSetup, phase: Phase) -> dict[str, Any]:
     from ..sim.group_timeline import GroupRun
 
     run = GroupRun(setup, phase, records=False)
     nodes = [run.start("m1"), run.start("m2", delay=phase.open)]
     run.until(lambda: all(len(node.owned) == 1 for node in nodes), LIMIT_MS)
-    run.to_beat(nodes[0])
+    run.to_growth(nodes)
     grown = run.clock.now
     run.grow(4)
     run.until(lambda: run.owned_by(nodes) == 4, 2 * setup.metadata_max_age_ms + LIMIT_MS)
-    return int(run.clock.now - grown)
+    return {"unread_ms": run.clock.now - grown}
 
 
 def _skipped(side: Side, topic: Document, counts: tuple[int, int], window: int, age: int) -> Judgement:

@@ -13,7 +13,7 @@ from typing import Any
 from ..context import Context, Hit, Judgement
 from ..model import Edit
 from ..sim.group_phases import GroupSetup, Phase
-from .group_settings import Asked, round_up_ms, seconds
+from .group_settings import Asked, round_up_ms, seconds, smaller_batch
 
 MEMBERS = 2  # that work, before a third one joins
 
@@ -75,6 +75,7 @@ def joined(setup: GroupSetup) -> dict[str, Any]:
     from ..sim.group_story import story
     from ..sim.group_timeline import GroupRun
 
+    setup = smaller_batch(setup)
     run = GroupRun(setup._replace(initial_delay_ms=0, listener_ms=0), Phase())
     run.narrates = True
     run.committed = (0,) * run.partitions

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ..catalog import resolve_version
-from ..effective import client_layers, deployment_layers, effective, family_defaults
+from ..effective import bounds_of, client_layers, deployment_layers, effective, family_defaults
 from ..hookspecs import ClientSpec
 from ..model import Deployment, Document, Fact, Location, Origin, Setting, members_of
+from ..syntax.numbers import fact_count, integer
 
 
 class Look:
@@ -67,11 +68,9 @@ class Look:
         return found.value.strip(), found
 
     def number(self, component: str, key: str) -> tuple[int | None, Setting | None]:
+        """The whole number, None also where Kafka refuses it: what its type cannot hold is no value."""
         text, found = self.text(component, key)
-        try:
-            return (None if text is None else int(text)), found
-        except ValueError:
-            return None, found
+        return (None if text is None else integer(text, bounds_of(component, key, self.version))), found
 
     def flag(self, component: str, key: str) -> tuple[bool | None, Setting | None]:
         text, found = self.text(component, key)
@@ -87,7 +86,7 @@ class Look:
     def count(self, name: str) -> int | None:
         """A fact that is a whole number above zero."""
         fact = self.fact(name)
-        return int(fact.value) if fact is not None and fact.value.isdigit() and int(fact.value) > 0 else None
+        return None if fact is None else fact_count(name, fact.value)
 
     def place(self, *settings: Setting | None) -> Location:
         """Where to look: at the first of these that is written in a file, else at the first document."""

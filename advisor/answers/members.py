@@ -5,12 +5,13 @@ Arithmetic and Kafka's own assignors; the run is shown where there is one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ..context import Context, Hit, Judgement
 from ..model import Deployment, Edit
 from ..sim.group_phases import FetchSetup, GroupSetup, Phase
+from ..syntax.numbers import fact_count
 from .group_settings import CLASSES, Asked, asked, groups_of, seconds, stands_before
 
 ROUNDS = 5  # fetches that are played
@@ -169,14 +170,22 @@ def _assigned(group: Asked, context: Context) -> Iterable[Judgement]:
 
 def _topics(group: Asked, context: Context) -> dict[str, int]:
     """The topics that the group is linked to, with their partitions."""
+    found: dict[str, int] | None = context.across(group.document, _partitions_of)
+    return found if found is not None else _partitions_of((group.look.deployment,)) or {}
+
+
+def _partitions_of(deployments: Sequence[Deployment]) -> dict[str, int] | None:
+    if not deployments:
+        return None
     found: dict[str, int] = {}
-    for deployment in context.deployments_of(group.document) or (group.look.deployment,):
+    for deployment in deployments:
         topic = deployment.topic
         if topic is None:
             continue
         for fact in topic.facts:
-            if fact.name == "topic.partitions" and fact.value.isdigit() and int(fact.value) > 0:
-                found[topic.name] = int(fact.value)
+            count = fact_count(fact.name, fact.value) if fact.name == "topic.partitions" else None
+            if count is not None:
+                found[topic.name] = count
     return found
 
 

@@ -13,12 +13,13 @@ from typing import Any, NamedTuple
 
 from ..model import Deployment
 from ..sim.quorum import until_fenced
+from ..sim.ranges import BOOT, FENCE_LATE, MILLISECOND, SECOND, SHRINK_RATIO, STOP
 from ..sim.timeline import Setup, Step
 from ..sim.timeline_measure import Known, Measured
 from ..sim.timeline_policy import ClientPolicy
 from ..sim.timeline_record import record
 from ..sim.timeline_replicas import ClusterPolicy
-from ..sim.timeline_table import BOOT, FENCE_LATE, GRID, MILLISECOND, SECOND, SHRINK_RATIO, STOP
+from ..sim.timeline_table import GRID
 from ..sim.wire import BATCH_OVERHEAD, MAX_RECORD_OVERHEAD, contents_size
 from .looking import Look
 

@@ -8,6 +8,7 @@ new names), coordinator (commits wait for another broker).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 from ..context import Context, Hit, Judgement
@@ -59,13 +60,17 @@ def _crash(group: Asked, context: Context) -> Iterable[Judgement]:
 
 
 def _crashed(setup: GroupSetup) -> dict[str, Any]:
-    from ..sim.group_phases import GRID
+    from ..sim.group_outcomes import outcomes
 
-    found = sorted((_crashed_in(setup, phase) for phase in GRID[:5]), key=lambda pair: pair[0])
-    return {"shortest_ms": found[0][0], "longest_ms": found[-1][0], "trace": list(found[-1][1])}
+    found = sorted(outcomes(partial(_crashed_in, setup)), key=lambda one: int(one["unread_ms"]))
+    return {
+        "shortest_ms": found[0]["unread_ms"],
+        "longest_ms": found[-1]["unread_ms"],
+        "trace": found[-1]["trace"],
+    }
 
 
-def _crashed_in(setup: GroupSetup, phase: Phase) -> tuple[int, tuple[dict[str, Any], ...]]:
+def _crashed_in(setup: GroupSetup, phase: Phase) -> dict[str, Any]:
     from ..sim.group_story import story
     from ..sim.group_timeline import GroupRun
 
@@ -77,7 +82,7 @@ def _crashed_in(setup: GroupSetup, phase: Phase) -> tuple[int, tuple[dict[str, A
     at = run.clock.now
     run.kill(nodes[1])
     run.until(lambda: len(nodes[0].owned) == 2, 2 * setup.session_ms + 60_000)
-    return run.clock.now - at, story(run, at)
+    return {"unread_ms": run.clock.now - at, "trace": list(story(run, at))}
 
 
 def _stuck(group: Asked, context: Context) -> Iterable[Judgement]:

@@ -7,6 +7,7 @@ longer than its offsets are kept), retention (for longer than its records are ke
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 from ..context import Context, Hit, Judgement
@@ -67,25 +68,25 @@ def _growth(group: Asked, context: Context) -> Iterable[Judgement]:
 
 def _grown(setup: GroupSetup) -> dict[str, Any]:
     """Two members own a partition each; two more are added and written to at once."""
-    from ..sim.group_phases import GRID
+    from ..sim.group_outcomes import outcomes
 
-    window, told = max((_grown_in(setup, phase) for phase in GRID), key=lambda pair: pair[0])
+    longest = max(outcomes(partial(_grown_in, setup)), key=lambda one: int(one["window_ms"]))
     first = {
         "t_ms": 0,
         "event": {"name": "partition_growth", "text": "p2 and p3 are added, r0 is written to each"},
         "effects": [],
         "state": {"kind": "group", "cells": {"m0": "p0", "m1": "p1"}},
     }
-    after = [dict(step) for step in told]
+    after = [dict(step) for step in longest["trace"]]
     if after:
         after[-1]["effects"] = ["p2 and p3 are read from their end: r0 is skipped"]
     return {
-        "window_ms": window,
+        "window_ms": longest["window_ms"],
         "trace": [{**step, "step": number} for number, step in enumerate([first, *after], 1)],
     }
 
 
-def _grown_in(setup: GroupSetup, phase: Phase) -> tuple[int, tuple[dict[str, Any], ...]]:
+def _grown_in(setup: GroupSetup, phase: Phase) -> dict[str, Any]:
     from ..sim.group_story import story
     from ..sim.group_timeline import GroupRun
 
@@ -94,13 +95,13 @@ def _grown_in(setup: GroupSetup, phase: Phase) -> tuple[int, tuple[dict[str, Any
     run.committed = (0, 0)
     nodes = [run.start("m0"), run.start("m1", delay=phase.open)]
     run.until(lambda: all(len(node.owned) == 1 for node in nodes), 60_000)
-    run.to_beat(nodes[0])
+    run.to_growth(nodes)
     at = run.clock.now
     run.grow(4)
     for partition in (2, 3):
         run.produce(partition)
     run.until(lambda: run.read_by(nodes) == 4, 2 * setup.metadata_max_age_ms + 60_000)
-    return run.clock.now - at, story(run, at)
+    return {"window_ms": run.clock.now - at, "trace": list(story(run, at))}
 
 
 # -- the group is away -------------------------------------------------------------------------------------

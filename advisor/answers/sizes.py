@@ -13,6 +13,7 @@ from ..catalog import librdkafka
 from ..context import Context, Hit, Judgement
 from ..model import Deployment, Document, Edit, Location, Origin, Setting, members_of
 from ..sim.size_chain import CLIENT, STUCK, Chain, Gap, gaps, largest, links, measured, send
+from ..syntax.numbers import count
 from .looking import Look, stated
 
 MIB = 1_048_576
@@ -59,9 +60,9 @@ def chain_of(look: Look, group: Document | None) -> Seen:
     values: dict[str, int] = {}
     unknown = []
     for link, (_, setting) in found.items():
-        text = setting.value.strip() if isinstance(setting.value, str) else ""
-        if text.isdigit() and int(text) > 0:
-            values[link] = int(text)
+        size = count(setting.value.strip()) if isinstance(setting.value, str) else None
+        if size is not None:
+            values[link] = size
         else:
             unknown.append(setting.key)
     chain = Chain(

@@ -10,9 +10,11 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from ..catalog import lookup
+from ..conditions import number
 from ..context import Context
-from ..effective import effective
+from ..effective import bounds_of, effective
 from ..model import Deployment, Edit, Location, Setting, members_of
+from ..syntax.numbers import integer
 from .looking import Look
 
 if TYPE_CHECKING:
@@ -62,9 +64,8 @@ class Reading:
 
     def number(self, key: str, missing: int = LONG_MAX, component: str = "topic") -> int:
         """What Kafka refuses is told by other rules: here it is the nearest number that Kafka would take."""
-        try:
-            value = int(self.text(key, component))
-        except ValueError:
+        value = integer(self.text(key, component), bounds_of(component, key, self.version))
+        if value is None:
             return missing
         known = lookup(component, key, self.version)
         least = -LONG_MAX if known is None or known.min is None else int(known.min)
@@ -183,12 +184,9 @@ class Reading:
 
     @property
     def ratio(self) -> float:
-        try:
-            ratio = float(self.text("min.cleanable.dirty.ratio"))
-        except ValueError:
-            return 0.5
-        # NaN is no number to compare with; Kafka refuses it, and all that is not between 0 and 1.
-        return min(1.0, max(0.0, ratio)) if ratio == ratio else 0.5
+        """From 0 to 1: Kafka refuses another."""
+        found = number(self.text("min.cleanable.dirty.ratio"))
+        return float(found) if found is not None and 0 <= found <= 1 else 0.5
 
     def schedule(self) -> Schedule:
         from ..sim.log import Schedule

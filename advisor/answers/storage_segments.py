@@ -6,6 +6,7 @@ kernel's vm.max_map_count, 65530 by default, or "Too many open files" at the pro
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ..context import Context, Hit, Judgement
@@ -250,12 +251,9 @@ def partitions(reading: Reading, context: Context) -> Judgement | None:
     if brokers is None or not reading.deployment.cluster:
         return None
     limit = int(context.params.get("replicas_a_broker_max", 4000))
-    counted = {
-        topic: copies
-        for deployment in context.deployments_of(reading.deployment.cluster[0]) or (reading.deployment,)
-        if (copies := _copies(deployment)) is not None and deployment.topic is not None
-        for topic in [deployment.topic.name]
-    }
+    counted = context.across(reading.deployment.cluster[0], _counted)
+    if counted is None:
+        counted = _counted((reading.deployment,)) or {}
     total = sum(counted.values())
     share = -(-total // brokers)
     if share <= limit:
@@ -284,6 +282,17 @@ def partitions(reading: Reading, context: Context) -> Judgement | None:
         ),
     )
     return Judgement("broken", hit, bounds="arithmetic")
+
+
+def _counted(deployments: Sequence[Deployment]) -> dict[str, int] | None:
+    """How many replicas each topic has; None where there is nobody to ask."""
+    if not deployments:
+        return None
+    return {
+        deployment.topic.name: copies
+        for deployment in deployments
+        if deployment.topic is not None and (copies := _copies(deployment)) is not None
+    }
 
 
 def _copies(deployment: Deployment) -> int | None:

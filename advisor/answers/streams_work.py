@@ -8,6 +8,7 @@ from typing import Any
 
 from ..context import Context, Hit, Judgement
 from ..model import Deployment, Document, Edit, Location, Origin, Setting
+from ..syntax.numbers import integer
 from .looking import Look, stated
 from .transaction_times import MAXIMUM, TIMEOUT, check_of, longer_timeouts, pairs, told, too_slow
 
@@ -54,10 +55,7 @@ def _commits_every(look: Look) -> Setting:
 
 
 def _number(setting: Setting) -> int | None:
-    try:
-        return int(str(setting.value).strip())
-    except ValueError:
-        return None
+    return integer(str(setting.value).strip())
 
 
 def _refused(look: Look, document: Document) -> Iterable[Judgement]:

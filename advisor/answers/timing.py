@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ..catalog import Version, librdkafka, resolve_version
+from ..conditions import number
 from ..decode import behaviour, decode
 from ..effective import client_layers, deployment_layers, effective
 from ..model import Deployment, Origin, Setting
@@ -18,6 +19,7 @@ from ..sim.quorum import Control, Ensemble, Quorum
 from ..sim.timeline import Setup
 from ..sim.timeline_policy import ClientPolicy
 from ..sim.timeline_replicas import ClusterPolicy
+from ..syntax.numbers import LONG, fact_count
 
 MILLISECOND = 1_000
 NEVER = (1 << 31) - 1
@@ -238,8 +240,9 @@ class _Reader:
         return _whole(found) or 0
 
     def brokers(self) -> int:
-        stated = next((fact.value for fact in self.deployment.facts if fact.name == "cluster.brokers"), "")
-        return int(stated) if stated.isdigit() and int(stated) > 0 else 3
+        name = "cluster.brokers"
+        stated = next((fact.value for fact in self.deployment.facts if fact.name == name), None)
+        return fact_count(name, stated) or 3
 
     def voters(self) -> int | None:
         """None where no file tells. The voters of a dynamic quorum (KIP-853) are in its own log: they are
@@ -330,10 +333,8 @@ class _Reader:
 def _whole(setting: Setting | None) -> int | None:
     if setting is None or not isinstance(setting.value, str):
         return None
-    try:
-        return int(float(setting.value.strip()))
-    except (ValueError, OverflowError):
-        return None
+    found = number(setting.value)
+    return None if found is None or abs(found) > LONG[1] else int(found)
 
 
 def _listed(setting: Setting | None) -> int:

@@ -7,20 +7,52 @@ from .versions import Version
 
 _known: set[str] = set()
 _passwords: set[str] = set()
+# No known name is longer, by far.
+_LENGTH_MAX = 200
+# All known names in one text, each between line ends.
+_listed: list[str] = []
 
 
 def known_anywhere(key: str) -> bool:
     """True if any component of any release, or librdkafka, has a key of this name."""
+    return key in known_names()
+
+
+def known_names() -> set[str]:
+    """Every key of any component of any release, and of librdkafka."""
     if not _known:
         names = read("names")
         _known.update(names["kafka"], names["librdkafka"])
-    return key in _known
+    return _known
+
+
+def near_names(plain: str) -> list[str]:
+    """The keys of any component that a dotted name is a near miss of. Of a name with few wrong letters some
+    piece is right, and a key without any of the pieces is not looked at."""
+    cutoff = _cutoff(plain)
+    if len(plain) < 4 or len(plain) > 100:
+        return []
+    if not _listed:
+        _listed.append("\n" + "\n".join(sorted(known_names())) + "\n")
+    text, size = _listed[0], len(plain) // (cutoff + 1)
+    found: set[str] = set()
+    for start in range(0, size * (cutoff + 1), size):
+        piece = plain[start : start + size]
+        at = text.find(piece)
+        while at >= 0:
+            first, last = text.rindex("\n", 0, at) + 1, text.index("\n", at)
+            if abs(last - first - len(plain)) <= cutoff:
+                found.add(text[first:last])
+            at = text.find(piece, last)
+    return sorted(name for name in found if edit_distance(plain, name, cutoff) <= cutoff)
 
 
 def is_password(key: str) -> bool:
     """True if any release types the key as a password, also behind a prefix such as `listener.name.x.`."""
     if not _passwords:
         _passwords.update(read("names")["passwords"])
+    if len(key) > _LENGTH_MAX:
+        key = key[-_LENGTH_MAX:].partition(".")[2]
     while key:
         if key in _passwords:
             return True
@@ -33,11 +65,10 @@ def suggest(component: str, key: str, version: str | Version) -> str | None:
     table = keys(component, version)
     if key in table:
         return None
-    plain = _dotted(key)
+    plain = dotted(key)
     if plain in table:
         return plain
-    # A short name has few wrong letters before it is another word.
-    cutoff = 1 if len(plain) < 8 else 2 if len(plain) < 16 else 3
+    cutoff = _cutoff(plain)
     best: tuple[int, bool, str] | None = None
     for name, known in table.items():
         if known.internal or abs(len(name) - len(plain)) > cutoff:
@@ -50,7 +81,12 @@ def suggest(component: str, key: str, version: str | Version) -> str | None:
     return best[2] if best else None
 
 
-def _dotted(key: str) -> str:
+def _cutoff(plain: str) -> int:
+    """A short name has few wrong letters before it is another word."""
+    return 1 if len(plain) < 8 else 2 if len(plain) < 16 else 3
+
+
+def dotted(key: str) -> str:
     """autoOffsetReset, AUTO_OFFSET_RESET and auto-offset-reset all become auto.offset.reset."""
     if not key.isupper():
         key = "".join(

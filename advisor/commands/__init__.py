@@ -48,8 +48,10 @@ class _Parser(argparse.ArgumentParser):
             super()._print_message(message, file)
 
     def error(self, message: str) -> NoReturn:
-        # It repeats words of the command line as they are.
-        super().error(printable(message))
+        # It repeats words of the command line as they are, which may be a secret.
+        from ..secrets import without_secrets
+
+        super().error(printable(without_secrets(message)))
 
 
 def run(words: Sequence[str]) -> int:
@@ -138,7 +140,11 @@ def show(text: str) -> None:
 
 
 def say(text: str) -> None:
-    """One line to stderr, control characters escaped: names and values in it are whatever a file holds."""
+    """One line to stderr, without secrets and with control characters escaped: names and values in it are
+    whatever a file or the command line holds."""
+    from ..secrets import without_secrets
+
+    text = without_secrets(text)
     if sys.stderr is not None:
         try:
             print(f"kafka-advisor: {printable(text)}", file=sys.stderr)

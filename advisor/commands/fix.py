@@ -31,8 +31,8 @@ examples:
   kafka-advisor fix --write producer.properties
   kafka-advisor fix --select KA1 config/       only what loses records
 
-A diff never shows a secret: where one stands too near, its line reads <secret> and the diff does not
-apply; it says so, and --write makes the change.
+A diff never shows a secret, nor the value of a key that nobody knows: where one stands too near, its line
+reads <secret> and the diff does not apply; it says so, and --write makes the change.
 
 exit codes:
   0  nothing to fix, or all of it was written
@@ -49,16 +49,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from ..editing import plan
     from ..engine import audit
+    from ..memory import Memories
 
     options = options_of(args)
     gc.disable()
-    result = audit(options, progress())
+    memories = Memories()
+    result = audit(options, progress(), memories)
     problems = problems_of(result, hook=False)
     for line in (*result.notes, *result.scope.locked, *problems):
         say(line)
     if result.missing:
         return 2
-    found = plan(options, result)
+    found = plan(options, result, memories)
     done = _write(found) if args.write else _print(found)
     by_hand = _tell(found)
     if problems:
@@ -77,7 +79,14 @@ def _print(found: Plan) -> bool:
     parts = []
     masked = []
     for edited in found.files:
-        diff = unified(names[edited.file], edited.before, edited.after, _header(edited, found))
+        diff = unified(
+            names[edited.file],
+            edited.before,
+            edited.after,
+            _header(edited, found),
+            edited.secrets_before,
+            edited.secrets_after,
+        )
         parts.append(printable_lines(diff.text))
         if diff.masked:
             masked.append(names[edited.file])
@@ -89,7 +98,7 @@ def _print(found: Plan) -> bool:
     sys.stdout.flush()
     sys.stdout.buffer.write(b"".join(parts))
     for name in masked:
-        say(f"{name}: the diff masks a secret and does not apply; `kafka-advisor fix --write` makes it")
+        say(f"{name}: the diff masks what may be secret and does not apply; `fix --write` makes the change")
     return not found.files
 
 

@@ -65,7 +65,7 @@ def _linked(rows: DataFrame) -> DataFrame:
     from pyspark.sql import functions as F
 
     slot = F.col("slot")
-    number = F.coalesce(F.regexp_extract(slot, "([0-9]+)$", 1).try_cast("int"), F.lit(0))
+    number = F.coalesce(F.regexp_extract(slot, "(?<![0-9])([0-9]+)$", 1).try_cast("int"), F.lit(0))
     group, broker = F.get("groups", number), F.get("cluster_at", number)
 
     def side(what: Any) -> Column:

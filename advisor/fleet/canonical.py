@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from ..model import Document, Fact, Location, Origin, Setting, Unknown
-from ..reading import is_secret_key, value_of
+from ..model import Document, Fact, Location, Origin, Secret, Setting, Unknown
+from ..reading import value_of
 from .keys import NAMES, SHAPES
 
 BETWEEN, ENTRY = "\u0001", "\u0002"
@@ -108,14 +108,14 @@ def masked(key: str, value: str, named: Iterable[str]) -> str:
     """A value as it may be kept: a plain name and a secret are only said to be there."""
     if key in named and key in NAMES and re.fullmatch(SHAPES[NAMES[key]], value):
         return NAMED
-    if is_secret_key(key) or str(value_of(key, value)) == "<secret>":
-        return HIDDEN if value else value
-    return value
+    shown = value_of(key, value)
+    if isinstance(shown, Secret):
+        return HIDDEN
+    # A template as it may be shown, without the default of a secret.
+    return shown.template if isinstance(shown, Unknown) else shown
 
 
 def of_document(document: Document, version: str, named: Iterable[str]) -> Canonical:
-    from ..model import Secret
-
     about = {"component": document.component, "family": document.client, "fact:kafka.version": version}
     about |= {f"fact:{fact.name}": fact.value for fact in document.facts}
     entries = {}

@@ -6,8 +6,8 @@ import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..asking import Choice
 from ..cache import Cache
+from ..choice import Choice
 from ..model import UsageError
 from ..packs import load_packs
 from ..registry import load_registry

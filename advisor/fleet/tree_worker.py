@@ -18,6 +18,7 @@ from ..packs import load_packs
 from ..project import EMPTY, Project, load_project
 from ..registry import load_registry
 from ..report.build import reported_finding
+from ..syntax.numbers import fact_count
 from .canonical import of_document
 from .owners import CODEOWNERS, UNOWNED, codeowners_of, owners_given
 from .tree_files import Here, There, unread
@@ -227,7 +228,7 @@ def _deployment(deployment: Deployment, prefix: str, owner_of: Callable[[str], s
         "cluster": _cluster(deployment),
         "client": _client(deployment),
         "owner": owner_of(first.file),
-        "partitions": int(partitions) if partitions.isdigit() else None,
+        "partitions": fact_count("topic.partitions", partitions),
         "producer_at": _at(deployment.producer, prefix),
         "topic_at": _at(deployment.topic, prefix),
         "cluster_at": [_at(broker, prefix) for broker in deployment.cluster],
@@ -258,7 +259,7 @@ def _finding(
         "cluster": _cluster(home) if home is not None else None,
         "topic": home.topic.name if home is not None and home.topic else None,
         "client": _client(home) if home is not None else None,
-        "partitions": int(partitions) if partitions.isdigit() else None,
+        "partitions": fact_count("topic.partitions", partitions),
         "file": place["file"],
         "line": place["line"],
         "key": place["key"],

@@ -17,8 +17,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
-from ..asking import Choice
 from ..cache import Cache
+from ..choice import Choice
 from ..engine import Asked, Asking, Linked, Options, ask_linked
 from ..hookspecs import FormatSpec
 from ..link import facts_of

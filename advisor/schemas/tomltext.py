@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..model import UsageError
+from ..syntax.numbers import LONG, integer
 
 Path = tuple[str | int, ...]
 # A pack or project file is written by hand; beyond this it is something else.
@@ -39,10 +40,15 @@ def read_toml(file: str, data: bytes) -> tuple[dict[str, Any], Lines]:
     try:
         value = tomllib.loads(text)
         lines = _Scan(text).lines()
-        return _plain(value), lines
+        return _plain(value, lines, ()), lines
     except RecursionError:
         raise UsageError(f"{file}: is nested too deeply") from None
+    except _Refused as error:
+        raise UsageError(f"{file}:{error.line}: {error}") from None
     except ValueError as error:
+        if not isinstance(error, tomllib.TOMLDecodeError):
+            # int() refuses thousands of digits, and says how to allow them.
+            raise UsageError(f"{file}:{_line_of_digits(text)}: {_TOO_LARGE}") from None
         line, what = _place(str(error), text)
         raise UsageError(f"{file}:{line}: is not valid TOML: {what}") from None
 
@@ -52,19 +58,40 @@ def _place(message: str, text: str) -> tuple[int, str]:
     what, _, place = message.rpartition(" (at ")
     if place.startswith("line "):
         number = place[5:].partition(",")[0]
-        if number.isdecimal():
-            return int(number), what
+        found = integer(number)
+        if found is not None:
+            return found, what
     return text.rstrip().count("\n") + 1, what or message
 
 
-def _plain(value: Any) -> Any:
-    """JSON's own types only: dates become text, and no number is beyond JSON."""
+_TOO_LARGE = "a whole number does not fit into 64 bits"
+
+
+class _Refused(ValueError):
+    """A value that TOML has and that nothing here can mean."""
+
+    def __init__(self, line: int, what: str) -> None:
+        super().__init__(what)
+        self.line = line
+
+
+def _line_of_digits(text: str) -> int:
+    import re
+
+    found = re.search(r"[0-9][0-9_]{999}", text)
+    return text.count("\n", 0, found.start() if found else 0) + 1
+
+
+def _plain(value: Any, lines: Lines, path: Path) -> Any:
+    """JSON's own types only: dates become text, and no number is beyond JSON or beyond TOML's 64 bits."""
     if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
+        return {key: _plain(item, lines, (*path, key)) for key, item in value.items()}
     if isinstance(value, list):
-        return [_plain(item) for item in value]
+        return [_plain(item, lines, (*path, index)) for index, item in enumerate(value)]
     if isinstance(value, float) and (value != value or abs(value) == float("inf")):
-        raise ValueError("nan and inf are no values here")
+        raise _Refused(lines.of(path), "nan and inf are no values here")
+    if isinstance(value, int) and not LONG[0] <= value <= LONG[1]:
+        raise _Refused(lines.of(path), _TOO_LARGE)
     return value if isinstance(value, str | int | float) else value.isoformat()
 
 

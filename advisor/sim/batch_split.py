@@ -27,9 +27,17 @@ class Sent(NamedTuple):
     pieces: int = 0
 
 
+# Offset deltas of one length as zigzag varints: within a range all records are of one size.
+_DELTAS = ((0, 1 << 6), (1 << 6, 1 << 13), (1 << 13, 1 << 20), (1 << 20, 1 << 27), (1 << 27, 1 << 34))
+
+
 def batch_bytes(records: int, value: int) -> int:
     """Records of one instant, values of one size, no keys."""
-    return BATCH_OVERHEAD + sum(record_size(-1, value, offset_delta=number) for number in range(records))
+    size = BATCH_OVERHEAD
+    for first, after in _DELTAS:
+        if first < records:
+            size += (min(after, records) - first) * record_size(-1, value, offset_delta=first)
+    return size
 
 
 def fitting(batch_size: int, value: int) -> int:
@@ -37,9 +45,13 @@ def fitting(batch_size: int, value: int) -> int:
     the next (MemoryRecordsBuilder.hasRoomFor)."""
     count, size = 1, BATCH_OVERHEAD + record_size(-1, value)
     bound = upper_bound(-1, value) - BATCH_OVERHEAD
-    while size + bound <= batch_size:
-        size += record_size(-1, value, offset_delta=count)
-        count += 1
+    for _, after in _DELTAS:
+        each = record_size(-1, value, offset_delta=count)
+        # As many as begin while there is still room for the bound.
+        more = min(after - count, max(0, (batch_size - bound - size) // each + 1))
+        count, size = count + more, size + more * each
+        if count < after:
+            break
     return count
 
 

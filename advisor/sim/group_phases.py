@@ -1,60 +1,49 @@
-"""A group on a clock: its settings as times, and the ranges of what no setting says.
+"""A group on a clock: its settings as times, and the grid of phases it is run over.
 
 What a schedule leaves open (where in its heartbeat interval a member dies, how its random member id sorts)
-is known within ranges only. A `Phase` is one choice of them all, `GRID` the fixed list of choices: no choice
-depends on the schedule. Times are milliseconds.
+is known within ranges only. A `Phase` is one choice from every range of `ranges`, `GRID` the fixed list of
+choices: no choice depends on the schedule. A group's clock counts milliseconds.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from . import ranges
 from .consumer import EARLIEST, Reading
 
 if TYPE_CHECKING:
     from .group_plans import OwnAssignors
 
-# One request and its answer, with what client and broker do about it. Rebalances among idle members took 80
-# to 90 ms from the last join to the new assignment on the recorded clusters: a join, a sync and a callback.
-ROUND_TRIP = (10, 25, 40)
-# From the start of a client's process to its first join; and of a consumer in a process that runs. The
-# recorded restarts took 1 to 3 s until the assignment.
-BOOT = (900, 1_500, 2_600)
-OPEN = (50, 150, 300)
-RETRY_BACKOFF = 100  # retry.backoff.ms
-# The heartbeat thread looks at the poll timer at least this often (AbstractCoordinator.HeartbeatThread waits
-# retry.backoff.ms), and so does a poll() that still lacks a position.
-POLL_TIMER = (10, 60, 110)
-# A heartbeat goes out when the interval since the last one is over and its thread has woken up, so every
-# one is a little later than the clock: after a kill the survivors' heartbeats therefore come just after the
-# end of the dead member's session, not just before (reassignment took 0.88 to 0.98 of it in 8 kills).
-BEAT_DRIFT = 3
-# A broker that dies is fenced when broker.session.timeout.ms is over since its last heartbeat, which was that
-# part of an interval ago, and somewhat later (as in timeline_table.py, here in milliseconds). One that stops
-# in good order hands over before it ends.
-HEARTBEAT_AGE = (1.0, 0.1, 0.0)
-FENCE_LATE = (40, 100, 660)
-HANDED_OVER = (100, 400, 1_500)
-# The new leader of a partition of __consumer_offsets reads it before it answers.
-LOADING = (10, 60, 300)
-# A client without a coordinator asks again after retry.backoff.ms, doubled up to retry.backoff.max.ms.
-FINDING = (20, 400, 1_100)
-# A fetch waits at a broker until something is written there for it, at most replica.fetch.wait.max.ms or
-# fetch.max.wait.ms (both 500), and holds up what comes after it on its connection. So followers begin to
-# fetch an added partition that late: until then its high watermark stands still, nothing in it can be read,
-# and `latest` takes its beginning for its end. And a consumer that fetches from a broker is told that late
-# where another partition of that broker ends.
-FOLLOWED = (20, 250, 520)
-PARKED = (0, 150, 450)
-BROKERS = 3  # lead in turn; at each another fetch waits, the last one longest
-# How long an empty poll of an application takes before it calls poll() again, and the pause of a loop that
-# has nothing to do between two polls.
-LOOP = 1
+
+def _in_ms(times: ranges.Range) -> ranges.Range:
+    least, usual, most = (ranges.in_ms(value) for value in times)
+    return least, usual, most
+
+
+ROUND_TRIP = _in_ms(ranges.ROUND_TRIP)
+BOOT = _in_ms(ranges.CLIENT_BOOT)
+OPEN = _in_ms(ranges.OPEN)
+POLL_TIMER = _in_ms(ranges.POLL_TIMER)
+FENCE_LATE = _in_ms(ranges.FENCE_LATE)
+HANDED_OVER = _in_ms(ranges.HANDED_OVER)
+LOADING = _in_ms(ranges.LOADING)
+FINDING = _in_ms(ranges.FINDING)
+FOLLOWED = _in_ms(ranges.FOLLOWED)
+PARKED = _in_ms(ranges.PARKED)
+BEAT_DRIFT = ranges.in_ms(ranges.BEAT_DRIFT)
+RETRY_BACKOFF = ranges.in_ms(ranges.RETRY_BACKOFF)
+LOOP = ranges.in_ms(ranges.LOOP)
 
 
 class Phase(NamedTuple):
     beat: float = 0.5  # where in its heartbeat interval a member is when a fault hits
+    # Of several faults one after the other: how much further in that interval each finds the member.
+    further: float = 0.5
     age: float = 0.5  # where in metadata.max.age.ms the group's leader is when partitions are added
+    # Whether heartbeats are where that age says: all began with the first member, its metadata is of that
+    # moment, and every rebalance since was told by a heartbeat of it. Or the two have drifted apart.
+    in_step: bool = False
     round_trip: int = ROUND_TRIP[1]
     boot: int = BOOT[1]
     open: int = OPEN[1]
@@ -68,22 +57,41 @@ class Phase(NamedTuple):
     slow: int = 1  # how soon another broker coordinates: the place in HEARTBEAT_AGE and the ranges after it
 
 
-GRID: tuple[Phase, ...] = tuple(
-    Phase(
+def _mixed(place: int, shift: int, in_step: bool) -> Phase:
+    """Neighbours along `place` differ in every range."""
+    order = shift if shift < 3 else shift + place
+    age = (0.0, 0.3, 0.5, 0.7, 1.0)[place]
+    further = age / 3 + order / 5 if in_step else age + order / 8
+    return Phase(
         beat=(0.0, 0.3, 0.5, 0.7, 0.95)[(place + shift) % 5],
-        age=(0.0, 0.3, 0.5, 0.7, 1.0)[place],
+        further=further,
+        age=age,
+        in_step=in_step,
         round_trip=ROUND_TRIP[(place + shift) % 3],
         boot=BOOT[(place + 2 * shift) % 3],
         open=OPEN[(place + shift) % 3],
         timer=POLL_TIMER[place % 3],
-        order=shift if shift < 3 else shift + place,
+        order=order,
         late=place % 2 == 1,
         followed=FOLLOWED[(2 * place + shift) % 3],
         parked=PARKED[(place + 2 * shift) % 3],
         slow=(place + shift) % 3,
     )
-    for shift in range(4)
-    for place in range(5)
+
+
+def _corner(beat: float, timer: int, end: int, order: int) -> Phase:
+    """The least, or the most, of what a rebalance is made of."""
+    return Phase(beat=beat, timer=timer, round_trip=ROUND_TRIP[end], open=OPEN[end], order=order)
+
+
+GRID: tuple[Phase, ...] = (
+    *(_mixed(place, shift, in_step) for in_step in (False, True) for shift in range(4) for place in range(5)),
+    *(
+        _corner(beat, timer, end, order)
+        for order, end in ((0, 0), (1, -1))
+        for timer in (POLL_TIMER[-1], POLL_TIMER[0])
+        for beat in (0.0, 0.15)
+    ),
 )
 
 

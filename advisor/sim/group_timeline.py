@@ -19,11 +19,9 @@ from .group_clocked import ClassicSide
 from .group_clocked_epochs import EpochSide
 from .group_phases import (
     BEAT_DRIFT,
-    BROKERS,
     FENCE_LATE,
     FINDING,
     HANDED_OVER,
-    HEARTBEAT_AGE,
     LOADING,
     RETRY_BACKOFF,
     GroupSetup,
@@ -31,6 +29,7 @@ from .group_phases import (
 )
 from .group_polling import PollLoop
 from .group_side import Happened, Node, next_beat
+from .ranges import BROKERS, HEARTBEAT_AGE
 from .timeline_clock import Clock
 
 INVALID_SESSION = "InvalidSessionTimeoutException"
@@ -45,6 +44,7 @@ class GroupRun:
         self.reads = records  # without records only ownership is followed
         self.narrates = False  # polls, commits and faults go into the history too
         self.nodes: list[Node] = []
+        self.began = 0  # when the first of them was there
         self.by_number: dict[int, Node] = {}
         self.has_instances = False  # some member is static
         self.history: list[Happened] = []
@@ -78,6 +78,8 @@ class GroupRun:
     ) -> Node:
         """A consumer subscribes; it joins after `delay`."""
         setup = self.setup
+        if not self.nodes:
+            self.began = self.clock.now + delay
         node = Node(name, instance, strategies or setup.strategies, self._number(), setup.cooperative)
         self.nodes.append(node)
         self.has_instances = self.has_instances or bool(instance)
@@ -146,6 +148,18 @@ class GroupRun:
         interval = self.setup.heartbeat_ms + BEAT_DRIFT
         gone = (self.clock.now - node.beat_base) % interval
         self.wait((int((self.phase.beat if share is None else share) * interval) - gone) % interval)
+
+    def to_growth(self, nodes: list[Node]) -> None:
+        """Wait until partitions are added: anywhere in a heartbeat interval, or, as long as the two are in
+        step, where the age of the leader's metadata says. In the consumer protocol no metadata matters."""
+        if not self.phase.in_step:
+            self.to_beat(nodes[0])
+        elif self.setup.protocol == "classic":
+            age = self.setup.metadata_max_age_ms
+            gone = self.clock.now - self.began + int(age * self.phase.age)
+            self.wait(-gone % (age + self.phase.round_trip))  # an age begins with each answer
+        else:
+            self.to_beat(nodes[-1])
 
     def grow(self, partitions: int) -> None:
         """Partitions are added to the (last) topic."""

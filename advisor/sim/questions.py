@@ -25,6 +25,10 @@ Question = Callable[[Any, Counts, Counts, Bounds | None, Expired | None], Verdic
 # A partition of more replicas is searched at this many, with the same margin: what matters is how many copies
 # an acknowledgement waits for and how many of them the faults take.
 REPLICAS_SEARCHED = 3
+# Without records a partition is a few sets: up to here it is searched as it is, in its own numbers.
+REPLICAS_AS_THEY_ARE = 5
+# Which replicas share a rack does not scale, nor which are out of sync when brokers go away.
+REPLICAS_TOLD_APART_MAX = 8
 
 
 def ask(
@@ -151,9 +155,10 @@ def _available(
     those of a roll, which come back in turn; everybody else may do whatever restores the partition."""
     budget = _sum(environment, faults)
     if bounds is None:
+        policy, budget, note = scaled_away(policy, budget)
         # Each broker that goes away costs one election at most, so this many are never used up.
         rolls = 1 + budget.get("roll", 0) + budget.get("leader_move", 0)
-        bounds = Bounds(policy.replicas, records=0, elections=2 * policy.replicas * rolls)
+        bounds = Bounds(policy.replicas, records=0, elections=2 * policy.replicas * rolls, note=note)
     # How a log is cut does not matter where none is written.
     policy = policy._replace(truncation="kip-320")
     witnesses: dict[str, Witness] = {}
@@ -193,6 +198,9 @@ def _search(
     states from which the guarantee cannot break; `last` is what a client tries at the end of a broken run."""
     if "rack_lost" in budget and len(policy.racks) != policy.replicas:
         return Unknown("the racks of the replicas are not known", ("racks",))
+    if policy.replicas > REPLICAS_TOLD_APART_MAX:
+        most = REPLICAS_TOLD_APART_MAX
+        return Unknown(f"{policy.replicas} replicas: this is searched with at most {most}", ("replicas",))
     model, first = start(policy, bounds, budget)
 
     def successors(state: State) -> Iterator[tuple[Event, tuple[Effect, ...], State]]:
@@ -280,6 +288,40 @@ def scaled(policy: Policy, budget: Counts) -> tuple[Policy, dict[str, int], str]
         counts,
         f"RF {policy.replicas + surplus} searched at {REPLICAS_SEARCHED} with the same margin",
     )
+
+
+# Of these every one takes a broker away for as long as the question lasts; a roll takes one at a time.
+_AWAY = ("broker_crash", "broker_lost", "power_loss", "disk_wiped", "clean_stop", "partitioned")
+
+
+def scaled_away(policy: Policy, budget: Counts) -> tuple[Policy, dict[str, int], str]:
+    """For whether writes are taken: a partition of many replicas as a small one with the same margin.
+
+    Writes stop where more brokers are away than the replicas have to spare: those beyond the ones that a
+    write needs, or beyond the leader without acks=all. So nothing changes where as many of those that are
+    needed are left out of both, and as many of those away out of the faults and of what there is to spare.
+    """
+    if policy.replicas <= REPLICAS_AS_THEY_ARE or "rack_lost" in budget or "slow_follower" in budget:
+        return policy, dict(budget), ""
+    kinds = [name for name in _AWAY if name in budget]
+    away = sum(budget[name] for name in kinds)
+    fewer = max(0, away - len(kinds) - 1)
+    counts = {name: min(count, 2) for name, count in budget.items() if name not in kinds}
+    left = away - fewer
+    for name in kinds:
+        # Each happens at least once; the first has what is beyond that.
+        counts[name] = 1 + (left - len(kinds) if name == kinds[0] else 0)
+    together = left + ("roll" in budget)
+    needed = policy.effective_min_isr if policy.acks == "all" else 1
+    if needed > policy.replicas:  # before 3.7: every write refused, at any size
+        replicas = REPLICAS_SEARCHED
+        minimum = replicas + 1
+    else:
+        spare = min(max(0, policy.replicas - needed - fewer), together)
+        replicas = max(min(needed, 2) + spare, 2)
+        minimum = replicas - spare if policy.acks == "all" else min(policy.min_isr, replicas)
+    note = f"RF {policy.replicas} searched at {replicas} with the same margin"
+    return policy._replace(replicas=replicas, min_isr=minimum, racks=()), counts, note
 
 
 def _sum(environment: Counts, faults: Counts) -> dict[str, int]:

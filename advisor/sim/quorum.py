@@ -11,8 +11,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-MILLISECOND = 1_000
-SECOND = 1_000_000
+from .ranges import MILLISECOND, SECOND
 
 # KafkaRaftClient.MAX_FETCH_WAIT_MS: a voter's fetch finds nothing and is parked for so long, so its last
 # answer is up to that old when the active controller dies.

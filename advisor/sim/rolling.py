@@ -99,6 +99,22 @@ def roll(
     )
 
 
+class Joined(NamedTuple):
+    """What a second member that is set up in another way makes of a group of one."""
+
+    reads: tuple[tuple[int, ...], tuple[int, ...]]  # of the first member and of the second
+    revoked: int  # partitions that the first had to give up
+    refused: str | None  # the coordinator's answer that the second does not survive
+
+
+def join(first: Kind, second: Kind, partitions: int, brokers: Brokers = MODERN) -> Joined:
+    """`second` joins a group in which `first` reads everything."""
+    run = _Run(first, 1, partitions, brokers, {})
+    run.add(second)
+    mine, theirs = run.reads
+    return Joined((mine, theirs if run.running[1] else ()), run.given_up[0], run.refused)
+
+
 class _Run:
     def __init__(
         self, old: Kind, members: int, partitions: int, brokers: Brokers, own: Mapping[str, Assignor]
@@ -120,14 +136,26 @@ class _Run:
         self.fewest = members
         self.rebalances = self.revoked = self.ghosts = 0
         self.next_number = members
+        self.given_up = [0] * members  # by member
         self.broker = AtBroker(partitions, lambda number: self.numbers.index(number))
         for member in range(members):
             if self.by_broker:
                 self.broker.join(member, self._instance(member))
+                self.reads[member] = self.broker.heartbeat(member, ())
             else:
                 self._join(member)
         self._settle()
         self.rebalances = self.revoked = 0
+        self.given_up = [0] * members
+
+    def add(self, kind: Kind) -> None:
+        """One member more."""
+        self.kinds.append(kind)
+        self.numbers.append(self.next_number)
+        self.running.append(False)
+        self.reads.append(())
+        self.given_up.append(0)
+        self.start(len(self.kinds) - 1, kind)
 
     def stop(self, member: int) -> None:
         kind = self.kinds[member]
@@ -318,6 +346,7 @@ class _Run:
 
     def _give_up(self, member: int, partitions: tuple[int, ...]) -> bool:
         self.revoked += len(partitions)
+        self.given_up[member] += len(partitions)
         self.reads[member] = tuple(p for p in self.reads[member] if p not in partitions)
         return bool(partitions)
 

@@ -17,13 +17,14 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from .partition_state import Policy, in_office, members
+from .ranges import MILLISECOND, SECOND
 from .timeline_calm import calm, ends, still
 from .timeline_client import Client
 from .timeline_clock import Clock
 from .timeline_cluster import Cluster
 from .timeline_policy import ClientPolicy
 from .timeline_replicas import ClusterPolicy
-from .timeline_table import GRID, MILLISECOND, SECOND, Phase
+from .timeline_table import GRID, Phase
 
 STRIDE_MARGIN = 60 * MILLISECOND
 STRIDE_PAUSE = 40 * MILLISECOND

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .ranges import MILLISECOND
 from .timeline_calm import calm, ends, still
-from .timeline_table import MILLISECOND
 
 if TYPE_CHECKING:
     from .timeline_client import Client

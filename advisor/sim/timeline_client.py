@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 
 from .accumulator import BLOCKED, NEW_BATCH, Batching, QueuedBatch
+from .ranges import JITTER, MILLISECOND
 from .sequences import OUT_OF_ORDER, Numbered
 from .timeline_backlog import Backlog
 from .timeline_buffer import Buffer
@@ -24,10 +25,6 @@ from .timeline_connections import TIMED_OUT, Batch, Connection, Listener, Reques
 from .timeline_numbers import Numbers
 from .timeline_policy import ClientPolicy
 from .timeline_replicas import NOT_ENOUGH_AFTER_APPEND, NOT_ENOUGH_REPLICAS, NOT_LEADER, OK, TOO_LARGE
-from .timeline_table import (
-    JITTER,
-    MILLISECOND,
-)
 from .wire import BATCH_OVERHEAD, MAX_RECORD_OVERHEAD, contents_size
 
 DISCONNECTED = "disconnected"

@@ -15,11 +15,12 @@ from .partition_state import (
     presumes_leadership,
     put,
 )
+from .ranges import FETCH_WAIT, SECOND
 from .timeline_clock import Clock
 from .timeline_controller import Controller
 from .timeline_replicas import ClusterPolicy, Replicas
 from .timeline_silence import FETCH_PATIENCE, METADATA_PATIENCE, silence
-from .timeline_table import FETCH_WAIT, SECOND, Phase
+from .timeline_table import Phase
 
 
 class Cluster(Replicas):

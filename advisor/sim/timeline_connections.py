@@ -11,11 +11,11 @@ from collections import deque
 from collections.abc import Callable
 
 from .accumulator import QueuedBatch
+from .ranges import STALE_REQUESTS
 from .sequences import Numbered
 from .timeline_clock import Clock
 from .timeline_cluster import Cluster
 from .timeline_replicas import OK, Append
-from .timeline_table import STALE_REQUESTS
 
 Batch = QueuedBatch[int]
 TIMED_OUT = "timed out"

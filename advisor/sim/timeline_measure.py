@@ -10,11 +10,12 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from .partition_state import State
+from .ranges import MILLISECOND, SECOND
 from .timeline import Outcome, Run, Setup, Step, Stream
 from .timeline_client import Client
 from .timeline_cluster import Cluster
 from .timeline_connections import Batch
-from .timeline_table import GRID, MILLISECOND, SECOND, Phase
+from .timeline_table import GRID, Phase
 
 PAUSE = 500 * MILLISECOND
 # Who has had no acknowledgement for so long is not writing.

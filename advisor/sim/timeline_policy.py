@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .timeline_table import MILLISECOND
+from .ranges import MILLISECOND
 
 
 class ClientPolicy(NamedTuple):

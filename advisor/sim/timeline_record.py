@@ -14,12 +14,13 @@ from typing import Any, NamedTuple
 
 from .partition import step as transition
 from .partition_state import UP, Event, Replica, in_office, members
+from .ranges import MILLISECOND, SECOND
 from .timeline import WAITING, Outcome, Run, Setup, Step
 from .timeline_client import Client
 from .timeline_cluster import Cluster
 from .timeline_connections import Batch
 from .timeline_replicas import Append
-from .timeline_table import GRID, MILLISECOND, SECOND, Phase
+from .timeline_table import GRID, Phase
 from .verdict import Effect
 
 # Events that only move the ends of logs: told together.

@@ -25,10 +25,11 @@ from .partition_state import (
     start,
 )
 from .quorum import Control, Quorum
+from .ranges import FETCH_WAIT, SECOND
 from .replication import source
 from .sequences import CACHED_BATCHES, DUPLICATE, STORED, Numbered, ProducerState, judge, remember
 from .timeline_clock import Clock
-from .timeline_table import ANSWERS, FETCH_WAIT, FETCHES, SECOND, Phase
+from .timeline_table import ANSWERS, FETCHES, Phase
 from .verdict import Bounds
 
 MANY = 1_000_000

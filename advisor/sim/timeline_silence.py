@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .timeline_table import SECOND, Phase
+from .ranges import SECOND
+from .timeline_table import Phase
 
 # Linux: the first packet of a connection is sent again after a second (RFC 6298).
 FIRST_PACKET = 1 * SECOND

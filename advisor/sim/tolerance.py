@@ -58,9 +58,31 @@ def tolerance(
 
 
 def headline(policy: Policy, ask: Ask | None = None) -> Headline:
-    lost = tolerance(policy, "acked-records-survive", "broker_lost", policy.replicas, ask=ask)
-    away = tolerance(policy, "writes-available", "broker_crash", policy.replicas, ask=ask)
-    return Headline(lost.survives, away.survives)
+    small, copies, spare = _smaller(policy)
+    lost = tolerance(small, "acked-records-survive", "broker_lost", small.replicas, ask=ask).survives
+    away = tolerance(small, "writes-available", "broker_crash", small.replicas, ask=ask).survives
+    # Where not even the copies of the small one count (acks=1, unclean election), more of them do not either.
+    return Headline(lost + copies if lost else lost, away + spare if away else away)
+
+
+_REPLICAS_COUNTED = 5
+
+
+def _smaller(policy: Policy) -> tuple[Policy, int, int]:
+    """A partition of many replicas as a small one, with how many copies that a write waits for were left out,
+    and how many replicas to spare: each of them is one more broker that may be lost, or away."""
+    if policy.replicas <= _REPLICAS_COUNTED:
+        return policy, 0, 0
+    needed = policy.effective_min_isr if policy.acks == "all" else 1
+    if needed >= policy.replicas:
+        # Above the replication factor, before 3.7, no write is taken at any size.
+        minimum, replicas = (3 if needed == policy.replicas else 4), 3
+    else:
+        minimum = min(needed, 2)
+        replicas = minimum + min(policy.replicas - needed, 2)
+    small = policy._replace(replicas=replicas, min_isr=minimum, racks=())
+    copies = needed - minimum
+    return small, copies, policy.replicas - replicas - copies
 
 
 def _search(

@@ -28,6 +28,40 @@ class Entry(NamedTuple):
     line: int
 
 
+class EntrySpan(NamedTuple):
+    """An entry's place: its first and last line, and where on the first its value begins."""
+
+    key: str
+    value: str
+    first: int
+    last: int
+    column: int
+
+
+def entry_spans(text: str) -> list[EntrySpan]:
+    """The places of all entries; an escape that Java refuses is left as it is written."""
+    lines = text.replace("\r\n", "\n").split("\n")
+    found: list[EntrySpan] = []
+    number = 0
+    while number < len(lines):
+        line = lines[number]
+        first = number = number + 1
+        bare = line.lstrip(_BLANKS)
+        if not bare or bare[0] in "#!":
+            continue
+        pieces = [bare]
+        while _continues(pieces[-1]) and number < len(lines):
+            pieces[-1] = pieces[-1][:-1]
+            pieces.append(lines[number].lstrip(_BLANKS))
+            number += 1
+        logical = "".join(pieces)
+        parts = _ESCAPED.match(logical)
+        assert parts is not None  # every part of the pattern may be empty
+        column = min(len(line) - len(bare) + parts.end(), len(line))
+        found.append(EntrySpan(parts[1].replace("\\", ""), logical[parts.end() :], first, number, column))
+    return found
+
+
 def parse_properties(text: str) -> list[Entry]:
     """The entries of a properties text. LoadError on a broken `\\uXXXX` and on too many entries."""
     if "\r" in text:

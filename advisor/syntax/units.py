@@ -6,6 +6,8 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
+from .numbers import LONG
+
 _NANOS = {
     "ns": 1,
     "us": 10**3,
@@ -33,7 +35,7 @@ def spring_millis(text: str, unit: str = "ms") -> int | None:
     simple = _SIMPLE.fullmatch(text)
     if simple is not None:
         nanos = _NANOS.get(simple[2].lower() or unit)
-        return None if nanos is None else int(simple[1]) * nanos // 10**6
+        return None if nanos is None else _in_long(int(simple[1]) * nanos // 10**6)
     iso = _ISO.fullmatch(text)
     # `P` and a trailing `T` carry no number: Java refuses both.
     if iso is None or iso[3] in ("T", "t") or not (iso[2] or iso[3]):
@@ -43,7 +45,12 @@ def spring_millis(text: str, unit: str = "ms") -> int | None:
     if (iso[6] or "").startswith("-"):
         fraction = -fraction
     nanos = (days * 86400 + hours * 3600 + minutes * 60 + seconds) * 10**9 + fraction
-    return (-nanos if iso[1] == "-" else nanos) // 10**6
+    return _in_long((-nanos if iso[1] == "-" else nanos) // 10**6)
+
+
+def _in_long(amount: int) -> int | None:
+    """Java multiplies with multiplyExact, so what no long holds is refused."""
+    return amount if LONG[0] <= amount <= LONG[1] else None
 
 
 def spring_bytes(text: str) -> int | None:
@@ -53,7 +60,7 @@ def spring_bytes(text: str) -> int | None:
     """
     size = _SIMPLE.fullmatch("".join(text.split()))
     unit = None if size is None else _BYTES.get(size[2] or "B")
-    return None if size is None or unit is None else int(size[1]) * unit
+    return None if size is None or unit is None else _in_long(int(size[1]) * unit)
 
 
 # Every spelling people use. A month or a year is left out: nobody can say how long it is.

@@ -181,6 +181,15 @@ def parse_yaml(text: str) -> list[Node]:
         raise LoadError("the YAML text holds a character that is not valid Unicode") from None
 
 
+def yaml_events(text: str) -> Iterator[Any]:
+    """The parser's events of a text that `parse_yaml` has read, with the places they begin and end at."""
+    parser = _parser(text)
+    event = parser.get_event()
+    while event is not None and type(event).__name__ != "StreamEndEvent":
+        yield event
+        event = parser.get_event()
+
+
 def _parser(text: str) -> Any:
     try:
         from yaml.cyaml import CParser  # type: ignore[attr-defined]

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from advisor.api import Edit, Hit, Location
+from advisor.api import Edit, Hit, Location, fact_count, integer
 
 if TYPE_CHECKING:
     from advisor.api import Context, Deployment, Document, Setting
@@ -57,10 +57,10 @@ _INTERNAL = {
 
 def internal_topic_cannot_be_made(deployment: Deployment, context: Context) -> Iterable[Hit]:
     """Only factors that are written down: an image or an operator may set what the file does not."""
-    count = next((fact.value for fact in deployment.facts if fact.name == "cluster.brokers"), "")
-    if not count.isdigit():
+    name = "cluster.brokers"
+    brokers = fact_count(name, next((fact.value for fact in deployment.facts if fact.name == name), None))
+    if brokers is None:
         return
-    brokers = int(count)
     told = set()
     for document in deployment.cluster:
         for setting in document.settings:
@@ -69,7 +69,7 @@ def internal_topic_cannot_be_made(deployment: Deployment, context: Context) -> I
                 continue
             told.add(setting.key)
             topic, consequence, minimum = _INTERNAL[setting.key]
-            edits = [Edit("replicas", "broker", setting.key, count)]
+            edits = [Edit("replicas", "broker", setting.key, str(brokers))]
             edits += [Edit("min_isr", "broker", minimum, "1")] if minimum else []
             yield Hit(
                 setting.origin.at or Location(document.file, document.line),
@@ -90,4 +90,4 @@ def internal_topic_cannot_be_made(deployment: Deployment, context: Context) -> I
 
 def _number(setting: Setting) -> int | None:
     text = setting.value.strip() if isinstance(setting.value, str) else ""
-    return int(text) if text.isdigit() else None
+    return integer(text)

@@ -19,6 +19,7 @@ from advisor.api import (
     Unknown,
     components_of,
     edit_distance,
+    fact_count,
     fate,
     is_known,
     keys,
@@ -48,6 +49,10 @@ _COUNTERPARTS = {
 }
 
 
+# int16 and int32 of Kafka's CreateTopics.
+_COUNTED = {"topic.replication_factor": 2**15 - 1, "topic.partitions": 2**31 - 1}
+
+
 class _Look:
     def __init__(self, document: Document, context: Context) -> None:
         self.document = document
@@ -61,6 +66,7 @@ class _Look:
         self.settings: dict[str, Setting] = {setting.key: setting for setting in document.settings}
 
     def faults(self) -> Iterator[Hit]:
+        yield from self._counts()
         if not self.replaced:
             yield from self._keys()
         config: dict[str, Value] = {key: setting.value for key, setting in self.settings.items()}
@@ -104,6 +110,23 @@ class _Look:
                 for reason in found.reasons
             )
         )
+
+    # What a file counts and is no key: the replicas of a topic, its partitions.
+
+    def _counts(self) -> Iterator[Hit]:
+        for fact in self.document.facts:
+            most = _COUNTED.get(fact.name)
+            digits = fact.value.removeprefix("-")
+            if most is None or not digits.isdecimal() or fact_count(fact.name, fact.value) is not None:
+                continue
+            if fact.value in ("0", "-1"):
+                continue  # -1 is the cluster's own; 0 is what a template leaves behind
+            shown = fact.value if len(fact.value) <= 20 else f"a number of {len(digits)} digits"
+            told = f"{fact.name.partition('.')[2].replace('_', ' ')} = {shown}: Kafka takes 1 to {most}"
+            hit = self._hit("range", (fact.name,), told)
+            yield hit._replace(
+                at=fact.origin.at or hit.at, fields={**hit.fields, "told": told, "value": shown}
+            )
 
     # Keys that Kafka does not know, or will not for long.
 

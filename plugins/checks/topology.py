@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from advisor.api import Edit, Hit, Location, holds_partitions, placer_of
+from advisor.api import Edit, Hit, Location, fact_count, holds_partitions, placer_of
 
 if TYPE_CHECKING:
     from advisor.api import Context, Deployment, KeyPlacer
@@ -41,8 +41,8 @@ def keys_scattered(deployment: Deployment, context: Context) -> Iterable[Hit]:
     mine = placer_of(producer, context.partitioner) if producer is not None else None
     if producer is None or topic is None or mine is None or mine.like_java:
         return
-    partitions = next((fact.value for fact in topic.facts if fact.name == "topic.partitions"), "12")
-    count = int(partitions) if partitions.isdigit() and int(partitions) > 0 else 12
+    name = "topic.partitions"
+    count = fact_count(name, next((fact.value for fact in topic.facts if fact.name == name), None)) or 12
     for other in context.deployments_of(topic):
         peer = other.producer
         theirs = placer_of(peer, context.partitioner) if peer is not None and peer is not producer else None

@@ -52,7 +52,7 @@ _TOOL = re.compile(
 _IDLE = re.compile(r"\bsleep\b|\btail -f")
 # Clusters are told apart by comparing their brokers.
 _CONTAINERS_MAX = 1_000
-_OVERRIDE = re.compile(r"--override[ =]+(['\"]?)([\w.\-]+)=((?:\$\{[^}]*\}|[^\s'\"])*)\1")
+_OVERRIDE = re.compile(r"--override[ =]++(['\"]?)([\w.\-]++)=((?:\$\{[^}$]*+\}|[^\s'\"])*+)\1")
 
 
 def claim(name: str, text: str) -> int:

@@ -91,7 +91,7 @@ def _changed(text: str, at: int, match: re.Match[str], step: EditStep) -> str:
             raise CannotEdit(f"{match[1]} runs over several lines or holds escapes", step.line)
         length = closing + 1
     else:
-        comment = re.search(r"(?:^|[ \t]+)#", raw)
+        comment = re.search(r"(?:^|(?<![ \t])[ \t]++)#", raw)
         length = comment.start() if comment else len(raw.rstrip())
     start = at + match.start(3)
     return spliced(text, Splice(start, start + length, _quoted(step.value, quote)))

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from advisor.api import Dropped, Location, Secret, Setting, known_anywhere, setting, value_of
+from advisor.api import Dropped, Location, Secret, Setting, known_anywhere, names_secret, setting, value_of
 
 
 class Variable(NamedTuple):
@@ -165,10 +165,13 @@ def read_environment(image: Image, variables: Iterable[Variable]) -> Environment
 
 def _setting(key: str, variable: Variable) -> Setting:
     made = setting(key, variable.text, variable.file, variable.line, variable.note)
-    if isinstance(made.value, Secret) and variable.note:
-        # A note quotes the default, which is the secret itself.
-        return setting(key, variable.text, variable.file, variable.line)
-    return made
+    if not variable.note:
+        return made
+    # What a secret's variable gives is one under any key. A note quotes the default, which is the secret
+    # itself.
+    if variable.text and not isinstance(made.value, Secret) and names_secret(variable.note):
+        made = made._replace(value=Secret(variable.text))
+    return made._replace(origin=made.origin._replace(note="")) if isinstance(made.value, Secret) else made
 
 
 def _keep(
@@ -197,6 +200,8 @@ def _drop(variable: Variable, cause: str, detail: str, meant: str | None = None)
     key = variable.name
     # The name of the variable decides what is secret: KAFKA_SSL_KEY_PASSWORD as ssl.key.password does.
     value = value_of(key.lower().replace("_", "."), variable.text)
+    if variable.text and isinstance(value, str) and names_secret(variable.note):
+        value = Secret(variable.text)
     return Dropped(key, value, Location(variable.file, variable.line), cause, detail, meant)
 
 

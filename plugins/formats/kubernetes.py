@@ -14,7 +14,18 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from advisor.api import Document, Fact, Loaded, LoadError, Location, Node, Origin, Source, parse_yaml
+from advisor.api import (
+    Document,
+    Fact,
+    Loaded,
+    LoadError,
+    Location,
+    Node,
+    Origin,
+    Source,
+    integer,
+    parse_yaml,
+)
 
 if TYPE_CHECKING:
     from .spring_source import Prop
@@ -66,7 +77,7 @@ def _workload(file: str, resource: Node) -> list[Document]:
     here = Location(file, resource.line)
     facts = [Fact("pod.names", _KINDS[kind], Origin("file", here, f"{kind} {name}"))]
     replicas = _at(spec, "replicas")
-    if replicas is not None and replicas.kind == "scalar" and replicas.text().isdigit():
+    if replicas is not None and replicas.kind == "scalar" and integer(replicas.text()) is not None:
         origin = Origin("file", Location(file, replicas.line), f"{kind} {name}")
         facts.append(Fact("group.members", replicas.text(), origin))
     pod = _at(spec, "template", "spec")
@@ -102,8 +113,9 @@ def _joined(own: Iterable[Fact], of_pods: list[Fact]) -> Iterator[Fact]:
     mine = {fact.name: fact for fact in own}
     for fact in of_pods:
         each = mine.pop(fact.name, None)
-        if each is not None and each.value.isdigit():
-            fact = fact._replace(value=str(int(fact.value) * int(each.value)))
+        numbers = [integer(one.value) for one in (fact, each) if one is not None]
+        if len(numbers) == 2 and numbers[0] is not None and numbers[1] is not None:
+            fact = fact._replace(value=str(numbers[0] * numbers[1]))
         yield fact
     yield from mine.values()
 

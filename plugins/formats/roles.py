@@ -43,7 +43,7 @@ CLIENT_PREFIXES = (
 )
 
 # MirrorMaker 2: `source->target.enabled`.
-REPLICATION = re.compile(r"[\w.-]+->[\w.-]+\.[\w.-]+$")
+REPLICATION = re.compile(r"[\w.-]+->(?=[\w.-]++$)[\w.-][\w-]*+\.[\w.-]")
 
 _BROKER_KEYS = frozenset(
     (

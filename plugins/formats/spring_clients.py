@@ -17,6 +17,7 @@ from advisor.api import (
     Setting,
     Unknown,
     Value,
+    integer,
     setting,
     value_of,
 )
@@ -296,11 +297,11 @@ def _listener(mine: Sequence[_Bound], component: str) -> tuple[tuple[Fact, ...],
     topics: list[tuple[str, str]] = []
     for one in mine:
         name = tuple(map(uniform, one.prop.path[2:]))
-        value = value_of(one.prop.name, one.prop.text.strip())
+        value = value_of(one.prop.path[-1], one.prop.text.strip())
         origin = Origin("file", Location(one.prop.file, one.prop.line))
         if not isinstance(value, str) or not value:
             continue
-        if component == "consumer" and name == ("listener", "concurrency") and value.isdigit():
+        if component == "consumer" and name == ("listener", "concurrency") and integer(value) is not None:
             facts["group.members"] = Fact("group.members", value, origin)
         elif component == "consumer" and name == ("listener", "ackmode"):
             mode = value.lower().replace("-", "_")

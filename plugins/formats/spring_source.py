@@ -29,7 +29,7 @@ class Part(NamedTuple):
     props: tuple[Prop, ...]
 
 
-_NAME_PART = re.compile(r"\[([^\]]*)\]|([^.\[]+)")
+_NAME_PART = re.compile(r"[^.\[]+")
 _DIVIDER = re.compile(r"^[#!]---[ \t]*\r?$", re.MULTILINE)
 # Maven puts these in when it builds; a YAML scalar cannot begin with an @.
 _FILTERED = re.compile(r"(:[ \t]+)(@[\w.-]+@)([ \t]*(?:#.*)?\r?)$", re.MULTILINE)
@@ -47,7 +47,20 @@ def uniform(element: str) -> str:
 
 def elements(name: str) -> tuple[str, ...]:
     """A name's elements: dots divide, except inside brackets."""
-    return tuple(bracketed or plain for bracketed, plain in _NAME_PART.findall(name))
+    found: list[str] = []
+    at, last = 0, name.rfind("]")
+    while at < len(name):
+        end = at + 1
+        if name[at] == "[" and at < last:
+            end = name.find("]", at) + 1
+            found.append(name[at + 1 : end - 1])
+        elif name[at] not in ".[":
+            part = _NAME_PART.match(name, at)
+            assert part is not None, "it begins with one letter at least"
+            end = part.end()
+            found.append(part[0])
+        at = end
+    return tuple(found)
 
 
 def parts(file: str, text: str) -> list[Part]:

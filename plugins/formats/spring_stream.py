@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from advisor.api import Document, Dropped, Fact, Location, Origin, Setting, setting, value_of
+from advisor.api import Document, Dropped, Fact, Location, Origin, Setting, integer, setting, value_of
 
 from . import roles
 from .properties import hints
@@ -206,12 +206,12 @@ def _plain(
     found: list[tuple[str, str]] = []
     for path, prop in held:
         name = tuple(map(uniform, path))
-        value = value_of(prop.name, prop.text.strip())
+        value = value_of(path[-1], prop.text.strip())
         if name == ("destination",) and isinstance(value, str):
             found += [("topic", topic.strip()) for topic in value.split(",") if topic.strip()]
         elif name == ("group",) and side == "consumer":
             values["group.id"] = setting("group.id", prop.text, prop.file, prop.line)
-        elif name == ("consumer", "concurrency") and side == "consumer" and prop.text.isdigit():
+        elif name == ("consumer", "concurrency") and side == "consumer" and integer(prop.text) is not None:
             facts.append(Fact("group.members", prop.text, Origin("file", Location(prop.file, prop.line))))
     return tuple(facts), tuple(found)
 

@@ -15,8 +15,9 @@ from typing import Any
 
 import simpy
 
+from advisor.sim.ranges import FETCH_WAIT
 from advisor.sim.timeline import Setup, Step
-from advisor.sim.timeline_table import FETCH_WAIT, Phase
+from advisor.sim.timeline_table import Phase
 
 Process = Generator[Any, Any, None]
 RECORD_BYTES = 109

@@ -16,11 +16,12 @@ from collections.abc import Callable
 from typing import Any
 
 from advisor.sim.partition_state import Policy
+from advisor.sim.ranges import SECOND
 from advisor.sim.timeline import Run, Setup, Step
 from advisor.sim.timeline_policy import ClientPolicy
 from advisor.sim.timeline_record import record
 from advisor.sim.timeline_replicas import ClusterPolicy
-from advisor.sim.timeline_table import GRID, SECOND
+from advisor.sim.timeline_table import GRID
 from tests.bench._simpy_timeline import Twin
 from tests.bench.measure import ROOT
 from tests.oracles import failover

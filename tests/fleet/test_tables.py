@@ -14,6 +14,7 @@ from advisor.fleet import audit_fleet, findings_by_row, page
 from advisor.fleet.session import NEEDED, settings
 from advisor.fleet.tables import SCHEMAS
 from advisor.model import UsageError
+from tests.cli.test_planted_secrets import CASES
 
 from .conftest import told
 
@@ -191,6 +192,26 @@ def test_a_secret_is_in_no_table(spark, tmp_path):
             assert secret.encode() not in path.read_bytes(), path
     held = spark.read.parquet(f"{result.folder}/behaviours").collect()
     assert secret not in str(held)
+
+
+def test_no_planted_secret_is_in_a_table(spark, tmp_path):
+    """The planted secrets of the command's outputs, as rows."""
+    cases = [case for case in CASES if case.format == "properties"]
+    rows = [("producer", {"acks": "1", **{case.key: case.value for case in cases if case.kind != "shape"}})]
+    rows += [("producer", {"acks": "1", case.key: case.value}) for case in cases if case.kind == "shape"]
+    frame = spark.createDataFrame(rows, "component string, config map<string,string>")
+    result = audit_fleet(spark, frame, str(tmp_path / "out"), kafka_version="3.9")
+    assert result.summary["rows"]["audited"] == len(rows)
+    texts = [str(result.summary)]
+    for folder in sorted({path.parent for path in Path(result.folder).rglob("*.parquet")}):
+        texts.append(str(spark.read.parquet(str(folder)).collect()))
+    texts += [
+        path.read_bytes().decode("utf-8", "replace")
+        for path in (tmp_path / "out").rglob("*")
+        if path.is_file() and path.suffix in (".json", ".html", ".txt", ".csv")
+    ]
+    assert len(texts) > 2
+    assert [case.word for case in cases if any(case.word in text for text in texts)] == []
 
 
 class Cut(Exception):

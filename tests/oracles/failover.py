@@ -8,7 +8,7 @@ records means nothing: their senders run in parallel.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -97,13 +97,16 @@ def judged(case: Mapping[str, Any], counts: Mapping[str, int], errors: tuple[str
 def observed(case: Mapping[str, Any]) -> list[Key]:
     """One for every run: a list instead of a number is one value a run."""
     output = case["output"]
-    runs = max((len(output[name]) for name in COUNTS if isinstance(output[name], list)), default=1)
-    errors = tuple(sorted(output["errors"]))
+    errors = output["errors"]
+    # So may the errors be: a list of lists.
+    a_run_each = bool(errors) and all(isinstance(one, list) for one in errors)
+    lists = [output[name] for name in COUNTS if isinstance(output[name], list)]
+    runs = max((len(one) for one in (*lists, *([errors] if a_run_each else []))), default=1)
     return [
         judged(
             case,
             {n: output[n][run] if isinstance(output[n], list) else output[n] for n in COUNTS},
-            errors,
+            tuple(sorted(errors[run] if a_run_each else errors)),
         )
         for run in range(runs)
     ]
@@ -122,11 +125,17 @@ def compare(case: dict[str, Any]) -> str | None:
     return f"{missing[0]} is not among {sorted(ours, key=repr)}"
 
 
+def sizes(cases: Sequence[Mapping[str, Any]]) -> tuple[float, int]:
+    """How large the sets are, as they are compared: the mean and the most."""
+    counts = [len(keys(case)) for case in cases]
+    return sum(counts) / max(1, len(counts)), max(counts, default=0)
+
+
 def summary(cases: list[dict[str, Any]]) -> list[str]:
-    """How large the sets are, as they are compared: "everything is possible" would show here."""
-    sizes: dict[str, list[int]] = {}
+    """A set in which everything is possible would show here."""
+    families: dict[str, list[dict[str, Any]]] = {}
     for case in cases:
         for family in ("all", case["id"][0]):
-            sizes.setdefault(family, []).append(len(keys(case)))
-    means = ", ".join(f"{family} {sum(of) / len(of):.2f}" for family, of in sizes.items())
-    return [f"mean size of the outcome sets: {means}"]
+            families.setdefault(family, []).append(case)
+    means = ", ".join(f"{family} {sizes(of)[0]:.2f}" for family, of in families.items())
+    return [f"mean size of the outcome sets: {means}; {sizes(cases)[1]} at most"]

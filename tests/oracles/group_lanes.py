@@ -8,7 +8,7 @@ of the harness is stated here once.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from advisor.sim.group_phases import GroupSetup, Phase
@@ -327,7 +327,7 @@ def H4(given: Input, policy: GroupSetup, phase: Phase) -> Outcome:
     run.committed = (0,)
     gather(run, 1)
     run.wait(5_000)
-    run.to_beat(run.nodes[0])
+    run.to_growth(run.nodes)
     run.grow(number(steps, r"createPartitions to (\d+)"))
     rate = number(steps, r"writes (\d+) rec/s")
     run.stream(rate * WRITTEN_S, rate, [1], delay=300)
@@ -340,15 +340,6 @@ def H4(given: Input, policy: GroupSetup, phase: Phase) -> Outcome:
 
 
 def T1(given: Input, policy: GroupSetup, phase: Phase) -> Outcome:
-    return _T1(given, policy, phase, 0, phase.age + phase.order / 8)
-
-
-def T1_elsewhere(given: Input, policy: GroupSetup, phase: Phase) -> Outcome:
-    """The same with other places between two heartbeats."""
-    return _T1(given, policy, phase, -1, phase.age / 3 + phase.order / 5)
-
-
-def _T1(given: Input, policy: GroupSetup, phase: Phase, whose: int, further: float) -> Outcome:
     """Each member in turn is closed and comes back, at once or after the others have shared its part."""
     steps = given["steps"]
     partitions = number(steps, r"of (\d+) partitions")
@@ -365,7 +356,7 @@ def _T1(given: Input, policy: GroupSetup, phase: Phase, whose: int, further: flo
         own += len(node.owned)
         others = [other for other in nodes if other is not node]
         # Each of the rolls finds the others at a place of its own between two heartbeats.
-        run.to_beat(others[whose], (phase.beat + place * further) % 1)
+        run.to_beat(others[0], (phase.beat + place * phase.further) % 1)
         run.close(node)
         if waits:
             settle(run, others)
@@ -383,34 +374,14 @@ def _T1(given: Input, policy: GroupSetup, phase: Phase, whose: int, further: flo
     }
 
 
-def T3_in_step(given: Input, policy: GroupSetup, phase: Phase) -> Outcome:
-    """All began with the first member: its metadata is of that moment (its age begins with each answer), and
-    every rebalance since was told by a heartbeat of it. So the others' heartbeats are where its metadata's
-    age says they are, until the two have drifted apart. In the consumer protocol no metadata matters."""
-    if policy.protocol != "classic":
-        return _T3(given, policy, phase, lambda run, nodes: run.to_beat(nodes[-1]))
-    age = policy.metadata_max_age_ms
-
-    def to_age(run: GroupRun, nodes: list[Node]) -> None:
-        run.wait((phase.open - run.clock.now - int(age * phase.age)) % (age + phase.round_trip))
-
-    return _T3(given, policy, phase, to_age)
-
-
 def T3(given: Input, policy: GroupSetup, phase: Phase) -> Outcome:
-    return _T3(given, policy, phase, lambda run, nodes: run.to_beat(nodes[0]))
-
-
-def _T3(
-    given: Input, policy: GroupSetup, phase: Phase, wait: Callable[[GroupRun, list[Node]], None]
-) -> Outcome:
     steps = given["steps"]
     members = number(steps, r"(\d+) members")
     run = GroupRun(policy._replace(partitions=number(steps, r"of (\d+) partitions")), phase)
     run.committed = (0,) * run.partitions
     nodes = gather(run, members)
     run.wait(3_000)
-    wait(run, nodes)
+    run.to_growth(nodes)
     grown_at = run.clock.now
     partitions = number(steps, r"-> (\d+)")
     run.grow(partitions)
@@ -427,25 +398,6 @@ def _T3(
         "records_acked": sum(run.ends),
         f"all_{partitions}_owned_after_growth_ms": took,
         "skipped_count": run.never_processed(),
-    }
-
-
-def T4(given: Input, policy: GroupSetup, phase: Phase) -> Outcome:
-    from tests.oracles.groups import strategies
-
-    partitions = number(given["steps"], r"of (\d+) partitions")
-    run = GroupRun(policy._replace(partitions=partitions), phase, records=False)
-    mine, theirs = (strategies(given[one]["partition.assignment.strategy"]) for one in ("c1", "c2"))
-    first = run.start("c1", strategies=mine)
-    settle(run, [first])
-    start = len(run.history)
-    second = run.start("c2", strategies=theirs, delay=phase.open)
-    run.wait(WATCHED_MS)
-    return {
-        "c1_error": run.errors("c1"),
-        "c2_error": run.errors("c2"),
-        "c1_partitions_revoked": sum(len(e.partitions) for e in revoked(run, start) if e.node == "c1"),
-        "owned": [[str(partition) for partition in node.owned] for node in (first, second)],
     }
 
 

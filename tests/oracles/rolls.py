@@ -11,14 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from advisor.sim.rolling import BY_BROKER, CONSUMER, Brokers, Kind, Roll, roll
-from tests.oracles.groups import strategies
-
-POLICY = "group.consumer.migration.policy"
-ENDS_WITH = {
-    "GROUP_ID_NOT_FOUND": "GroupIdNotFoundException",
-    "INCONSISTENT_GROUP_PROTOCOL": "InconsistentGroupProtocolException",
-}
+from advisor.sim.rolling import BY_BROKER, Roll, roll
+from tests.oracles.group_mixed_lanes import ENDS_WITH, brokers, kind
 
 
 def compare(case: Mapping[str, Any]) -> str | None:
@@ -32,20 +26,13 @@ def compare(case: Mapping[str, Any]) -> str | None:
 
 
 def played(given: Mapping[str, Any]) -> Roll:
-    policy = given["broker"][POLICY]
-    brokers = Brokers(
-        online_upgrade=policy in ("upgrade", "bidirectional"),
-        online_downgrade=policy in ("downgrade", "bidirectional"),
-        classic_joins=policy != "disabled",
+    return roll(
+        kind(given["old"]),
+        kind(given["new"]),
+        given["members"],
+        given["partitions"],
+        brokers(given["broker"]),
     )
-    return roll(kind(given["old"]), kind(given["new"]), given["members"], given["partitions"], brokers)
-
-
-def kind(consumer: Mapping[str, str]) -> Kind:
-    static = "group.instance.id" in consumer
-    if consumer.get("group.protocol") == CONSUMER:
-        return Kind(static=static, protocol=CONSUMER)
-    return Kind(strategies(consumer["partition.assignment.strategy"]), static)
 
 
 def told(run: Roll) -> list[dict[str, Any]]:

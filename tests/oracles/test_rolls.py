@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 
 from tests.oracles.__main__ import HERE, cases, replay
-from tests.oracles.rolls import POLICY, compare
+from tests.oracles.group_mixed_lanes import POLICY
+from tests.oracles.rolls import compare
 
 DATA = os.path.join(HERE, "data", "rolls.jsonl")
 

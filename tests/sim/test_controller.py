@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from advisor.sim.quorum import Ensemble, Quorum, until_fenced
+from advisor.sim.ranges import SECOND
 from advisor.sim.timeline import Run, Setup, Step, outcomes
 from advisor.sim.timeline_policy import ClientPolicy
 from advisor.sim.timeline_record import record
-from advisor.sim.timeline_table import GRID, SECOND, Phase
+from advisor.sim.timeline_table import GRID, Phase
 from tests.sim.test_timeline import AWAIT, CLIENT, LOAD, UNSAFE, setup, sleep
 
 THREE = Quorum(voters=3)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from advisor.sim import ranges
 from advisor.sim import timeline_table as table
 from advisor.sim.partition_state import Policy
 from advisor.sim.timeline import Run, Setup, Step, outcomes
@@ -15,7 +16,7 @@ from advisor.sim.timeline_clock import Clock
 from advisor.sim.timeline_policy import ClientPolicy
 from advisor.sim.timeline_replicas import ClusterPolicy
 
-MILLISECOND, SECOND = table.MILLISECOND, table.SECOND
+MILLISECOND, SECOND = ranges.MILLISECOND, ranges.SECOND
 CLUSTER = ClusterPolicy(session_timeout=6 * SECOND, lag_time_max=4 * SECOND, heartbeat_interval=SECOND)
 CLIENT = ClientPolicy(request_timeout=2 * SECOND, delivery_timeout=60 * SECOND, metadata_max_age=3 * SECOND)
 UNSAFE = CLIENT._replace(acks="1", idempotence=False)
@@ -43,32 +44,32 @@ def test_events_happen_in_the_order_of_time_then_of_planning():
 
 
 def test_the_grid_meets_both_ends_of_every_range():
-    ranges = {
-        "heartbeat_age": table.HEARTBEAT_AGE,
-        "fence_late": table.FENCE_LATE,
-        "shrink_ratio": table.SHRINK_RATIO,
-        "network": table.NETWORK,
-        "fetch": table.FETCH,
-        "notify_leader": table.NOTIFY,
-        "notify_others": table.NOTIFY,
-        "boot": table.BOOT,
-        "stop": table.STOP,
-        "heartbeat": table.HEARTBEAT,
-        "catch_up": table.CATCH_UP,
-        "death": table.DEATH,
-        "apply": table.APPLY,
-        "cutting": table.CUTTING,
-        "resend": table.RESEND,
-        "setup": table.SETUP,
-        "pace": table.PACE,
-        "wake": table.WAKE,
+    chosen = {
+        "heartbeat_age": ranges.HEARTBEAT_AGE,
+        "fence_late": ranges.FENCE_LATE,
+        "shrink_ratio": ranges.SHRINK_RATIO,
+        "network": ranges.NETWORK,
+        "fetch": ranges.FETCH,
+        "notify_leader": ranges.NOTIFY,
+        "notify_others": ranges.NOTIFY,
+        "boot": ranges.BOOT,
+        "stop": ranges.STOP,
+        "heartbeat": ranges.HEARTBEAT,
+        "catch_up": ranges.CATCH_UP,
+        "death": ranges.DEATH,
+        "apply": ranges.APPLY,
+        "cutting": ranges.CUTTING,
+        "resend": ranges.RESEND,
+        "setup": ranges.SETUP,
+        "pace": ranges.PACE,
+        "wake": ranges.WAKE,
         "asks_leader": (False, True),
         "parked_fetch": (False, True),
         "stall": ("", table.FETCHES, table.ANSWERS),
-        "stalled": table.STALL,
+        "stalled": ranges.STALL,
     }
-    assert {*ranges, "shift"} == set(table.Phase._fields)
-    for field, values in ranges.items():
+    assert {*chosen, "shift"} == set(table.Phase._fields)
+    for field, values in chosen.items():
         met = {getattr(phase, field) for phase in table.GRID}
         assert {min(values), max(values)} <= met <= set(values), field
 

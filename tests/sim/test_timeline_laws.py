@@ -8,8 +8,9 @@ from itertools import permutations
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from advisor.sim.ranges import SECOND
 from advisor.sim.timeline import Run, Step
-from advisor.sim.timeline_table import GRID, SECOND
+from advisor.sim.timeline_table import GRID
 from tests.oracles import failover
 from tests.oracles.test_failover import DATA
 from tests.sim.test_timeline import AWAIT, CLIENT, CLUSTER, LOAD, UNSAFE, setup, sleep

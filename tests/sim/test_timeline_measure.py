@@ -6,11 +6,12 @@ import pytest
 
 from advisor.answers import outage
 from advisor.sim.partition_state import Policy
+from advisor.sim.ranges import MILLISECOND, SECOND
 from advisor.sim.timeline import Run, Setup, Step
 from advisor.sim.timeline_measure import TIMEOUTS, Known, measure
 from advisor.sim.timeline_policy import ClientPolicy
 from advisor.sim.timeline_replicas import ClusterPolicy
-from advisor.sim.timeline_table import GRID, MILLISECOND, SECOND
+from advisor.sim.timeline_table import GRID
 
 CLUSTER = ClusterPolicy(6 * SECOND, 4 * SECOND, heartbeat_interval=1 * SECOND)
 

@@ -13,10 +13,11 @@ from functools import cache
 import jsonschema
 import pytest
 
+from advisor.sim.ranges import SECOND
 from advisor.sim.timeline import Run, Setup, Step
 from advisor.sim.timeline_policy import ClientPolicy
 from advisor.sim.timeline_record import Record, record
-from advisor.sim.timeline_table import GRID, SECOND
+from advisor.sim.timeline_table import GRID
 from tests.sim.test_timeline import AWAIT, CLIENT, LOAD, UNSAFE, setup, sleep
 
 HERE = os.path.dirname(__file__)
@@ -49,7 +50,7 @@ def bursty(**policy: object) -> Setup:
     return made._replace(cluster=made.cluster._replace(**{"lag_time_max": 300_000, **policy}))
 
 
-BURST = [Step("send", 20), AWAIT, sleep(1), *[Step("send", 500, gap=500), sleep(0.6)] * 4, AWAIT]
+BURST = [Step("send", 20, gap=2_000), AWAIT, sleep(1), *[Step("send", 500, gap=500), sleep(0.6)] * 4, AWAIT]
 
 
 @cache

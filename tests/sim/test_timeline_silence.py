@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from advisor.sim.quorum import Ensemble, Quorum
+from advisor.sim.ranges import MILLISECOND, SECOND
 from advisor.sim.timeline import Run, Step
 from advisor.sim.timeline_silence import FETCH_PATIENCE, METADATA_PATIENCE, silence
-from advisor.sim.timeline_table import GRID, MILLISECOND, SECOND
+from advisor.sim.timeline_table import GRID
 from tests.sim.test_timeline import setup, sleep
 
 

@@ -4,7 +4,7 @@ A phase is a place in a range (of a heartbeat interval, of a metadata age), and 
 count that grows along the range: records written until somebody noticed a new partition. Between two
 neighbours of the grid the middle is run too as long as a count between theirs is in no outcome, and so on:
 the set then holds every count of the range. Where the mechanism jumps, halving ends at a range too small to
-matter, and the set has a gap there.
+matter, and the set has a gap there. Times (`..._ms`) are not refined: the grid has both ends of every range.
 """
 
 from __future__ import annotations
@@ -13,25 +13,17 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
-from advisor.sim.group_phases import GRID, OPEN, POLL_TIMER, ROUND_TRIP, Phase
+from .group_phases import GRID, Phase
 
 Outcome = dict[str, Any]
-# The grid has few points in many ranges; these have the ends of some together.
-ENDS = tuple(
-    Phase(beat=beat, round_trip=ROUND_TRIP[end], open=OPEN[end], timer=timer, order=order)
-    for order, end in ((0, 0), (1, -1))
-    for timer in (POLL_TIMER[-1], POLL_TIMER[0])
-    for beat in (0.0, 0.15)
-)
 HALVINGS = 7  # a hundredth of a grid step: two milliseconds of a second
 
 
 def outcomes(*schedules: Callable[[Phase], Outcome]) -> tuple[Outcome, ...]:
+    """What can come of any of the schedules; each outcome once, in the order of the grid."""
     found: dict[str, Outcome] = {}
     for schedule in schedules:
         found.update((repr(outcome), outcome) for outcome in _Outcomes(schedule).all())
-        if len(found) == 1:
-            break
     return tuple(found.values())
 
 
@@ -42,11 +34,8 @@ class _Outcomes:
 
     def all(self) -> tuple[Outcome, ...]:
         ran = [(phase, self.run(phase)) for phase in GRID]
-        if len(self.found) == 1:  # one answer all over the grid
-            return tuple(self.found)
-        ran += [(phase, self.run(phase)) for phase in ENDS]
         for low, high in pairwise(ran):
-            if low[0].order == high[0].order:
+            if low[0].order == high[0].order and low[0].in_step == high[0].in_step:
                 # What is a choice, not a place in a range, stays as it is at the first end.
                 end = high[0]._replace(late=low[0].late)
                 self.between(low, high if end == high[0] else (end, self.run(end)), HALVINGS)
@@ -81,6 +70,7 @@ def is_count(name: str, outcome: Outcome) -> bool:
 def _middle(low: Phase, high: Phase) -> Phase:
     return low._replace(
         beat=(low.beat + high.beat) / 2,
+        further=(low.further + high.further) / 2,
         age=(low.age + high.age) / 2,
         round_trip=(low.round_trip + high.round_trip) // 2,
         boot=(low.boot + high.boot) // 2,
