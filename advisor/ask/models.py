@@ -50,8 +50,9 @@ class Computed:
                     f"{rule.at}: rule {rule.code}: {rule.guarantee} has no param {name!r}; there is {known}"
                 )
         for name, words in allowed.items():
+            # The empty word says that the param may be left out; written down, it is no word.
             given = params.get(name, "")
-            if words and given not in words:
+            if words and (given not in words or (name in params and given == "")):
                 told = f"is {given!r}" if name in params else "is missing"
                 known = ", ".join(word for word in words if word)
                 raise UsageError(

@@ -34,6 +34,8 @@ def asked(folder: Path, rule: str, **options: Any) -> dict[str, Any]:
     ("rule", "says"),
     [
         ('guarantee = "group-stable"\nparams = { by = "heartbeat" }', "params.by is 'heartbeat'"),
+        ('guarantee = "group-stable"\nparams = { by = "" }', "params.by is ''; group-stable takes batch, "),
+        ('guarantee = "group-stable"\nparams = { by = ["batch"] }', "params.by is ['batch']"),
         ('guarantee = "members-admitted"', "params.by is missing"),
         ('guarantee = "group-stable"\nparams = { bye = "batch" }', "no param 'bye'; there is by"),
         ('guarantee = "size-chain"\nparams = { part = "stuk" }', "takes refused, stated, stuck"),
