@@ -35,7 +35,8 @@ class _Outcomes:
     def all(self) -> tuple[Outcome, ...]:
         ran = [(phase, self.run(phase)) for phase in GRID]
         for low, high in pairwise(ran):
-            if low[0].order == high[0].order and low[0].in_step == high[0].in_step:
+            alike = low[0].order == high[0].order and low[0].in_step == high[0].in_step
+            if alike and self.gap(low[1], high[1]):
                 # What is a choice, not a place in a range, stays as it is at the first end.
                 end = high[0]._replace(late=low[0].late)
                 self.between(low, high if end == high[0] else (end, self.run(end)), HALVINGS)
@@ -48,14 +49,17 @@ class _Outcomes:
         return outcome
 
     def between(self, low: tuple[Phase, Outcome], high: tuple[Phase, Outcome], halvings: int) -> None:
-        if halvings and any(self.lacks(name, low[1], high[1]) for name in low[1] if is_count(name, low[1])):
+        if halvings and self.gap(low[1], high[1]):
             phase = _middle(low[0], high[0])
             middle = phase, self.run(phase)
             self.between(low, middle, halvings - 1)
             self.between(middle, high, halvings - 1)
 
+    def gap(self, one: Outcome, other: Outcome) -> bool:
+        """Is there a count between those of the two that no outcome has?"""
+        return any(self.lacks(name, one, other) for name in one if is_count(name, one))
+
     def lacks(self, name: str, one: Outcome, other: Outcome) -> bool:
-        """Is there a count between the two that no outcome has?"""
         if not is_count(name, other):
             return False
         least, most = sorted((one[name], other[name]))
