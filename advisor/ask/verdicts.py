@@ -15,7 +15,7 @@ from ..sim.search.verdict import Verdict, as_dict, from_dict
 # Raise it whenever a change of sim/ or decode.py may change a verdict or a trace; the digest beside it is
 # what the test compares (python -m advisor.ask.verdicts prints the current one).
 SIM_VERSION = 6
-SIM_DIGEST = "9dff0091bfadc60acf3ad006a7dcfc41"
+SIM_DIGEST = "cfd2948337ad924866d4f23a649a436b"
 
 # CPU seconds for one question; beyond them the verdict is Unknown.
 SECONDS_MAX = 2.0
