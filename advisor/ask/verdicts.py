@@ -12,10 +12,10 @@ from typing import Any
 from ..memo.cache import Cache, digest
 from ..sim.search.verdict import Verdict, as_dict, from_dict
 
-# Raise it whenever a change of sim/ or decode.py may change a verdict or a trace; the digest beside it is
+# Raise it whenever a change of sim/ or policies.py may change a verdict or a trace; the digest beside it is
 # what the test compares (python -m advisor.ask.verdicts prints the current one).
 SIM_VERSION = 6
-SIM_DIGEST = "cfd2948337ad924866d4f23a649a436b"
+SIM_DIGEST = "5b0a7904c9939d9a4b5ad52b2b62ebcf"
 
 # CPU seconds for one question; beyond them the verdict is Unknown.
 SECONDS_MAX = 2.0
