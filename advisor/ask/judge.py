@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..packs.pack import Rule
+from ..packs.vocabulary import PRODUCER_GUARANTEES
 from ..sim.search.verdict import Unknown, Verdict
 from .policies import (
     COMBINATIONS_MAX,
@@ -22,7 +23,6 @@ from .regions import Region, both, conditions, widest_region
 from .verdicts import Verdicts
 
 _WHO_WRITES_WHERE = ("acks", "replicas", "min_isr")
-PRODUCER_GUARANTEES = ("records-stored-once", "send-order-kept")
 
 
 class Outcome(NamedTuple):

@@ -11,6 +11,9 @@ from ..model import Deployment, Finding, UsageError
 from ..packs.pack import Rule
 from ..registry import function
 
+# A param whose name ends in a unit or a bound is a number.
+NUMBERS = ("_ms", "_bytes", "_per_second", "_min", "_max")
+
 
 class Judged(NamedTuple):
     """One rule's answers on one deployment."""
@@ -52,6 +55,10 @@ class Computed:
         for name, words in allowed.items():
             # The empty word says that the param may be left out; written down, it is no word.
             given = params.get(name, "")
+            if name in params and not words and name.endswith(NUMBERS) and not _is_count(given):
+                raise UsageError(
+                    f"{rule.at}: rule {rule.code}: params.{name} is {given!r}, must be a number, 0 or more"
+                )
             if words and (given not in words or (name in params and given == "")):
                 told = f"is {given!r}" if name in params else "is missing"
                 known = ", ".join(word for word in words if word)
@@ -66,6 +73,10 @@ class Computed:
         context.rule, context.environment, context.faults = rule.code, rule.environment, rule.faults
         context.params = self._params_of(rule)
         return tuple(function(self._functions[rule.guarantee or ""], "judgements")(deployment, context))
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 2**63
 
 
 def summaries(judged: Sequence[Judged]) -> list[dict[str, Any]]:

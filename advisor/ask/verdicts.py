@@ -14,8 +14,8 @@ from ..sim.search.verdict import Verdict, as_dict, from_dict
 
 # Raise it whenever a change of sim/ or policies.py may change a verdict or a trace; the digest beside it is
 # what the test compares (python -m advisor.ask.verdicts prints the current one).
-SIM_VERSION = 6
-SIM_DIGEST = "5b0a7904c9939d9a4b5ad52b2b62ebcf"
+SIM_VERSION = 7
+SIM_DIGEST = "ec2ed3b8cae4f9330f9841ce776a977e"
 
 # CPU seconds for one question; beyond them the verdict is Unknown.
 SECONDS_MAX = 2.0

@@ -263,8 +263,9 @@ def _deployment_lines(data: Mapping[str, Any], args: argparse.Namespace) -> Iter
 
 
 def _asked(args: argparse.Namespace, cache: Cache, transactions: bool) -> list[Any]:
+    from ..packs.faults import known_faults
     from ..packs.vocabulary import TRANSACTION_GUARANTEES
-    from ..simulate.by_hand import known_faults, question
+    from ..simulate.by_hand import question
 
     environment = _counts(args.environment, "--environment")
     faults = _counts(args.faults, "--faults")
@@ -407,7 +408,8 @@ def _play_log(
 
 def _changed(scenario: Scenario, args: argparse.Namespace) -> tuple[Scenario, list[str]]:
     """The scenario as the command line has it, and what was changed: then its expectation says nothing."""
-    from ..simulate.by_hand import known_faults, known_guarantee
+    from ..packs.faults import known_faults
+    from ..simulate.by_hand import known_guarantee
 
     changed: list[str] = list(args.set)
     if args.set and scenario.policy:

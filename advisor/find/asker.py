@@ -205,6 +205,8 @@ class Asker:
                 known = ", ".join(sorted({*GUARANTEES, *self.computed.names}))
                 raise UsageError(f"{rule.at}: rule {rule.code} names guarantee {name!r}; there is {known}")
             self.computed.check(rule)
+            if name in GUARANTEES and not self.computed.answers(name):
+                _check_faults(rule)
         return [
             (rule, severity)
             for rule in self.rules
@@ -558,6 +560,17 @@ class Asker:
     def _severity(self, code: str, name: str, default: str | None) -> str | None:
         chosen = self.severity.get(code, self.severity.get(name, default))
         return None if chosen == "off" else chosen
+
+
+def _check_faults(rule: Rule) -> None:
+    """A fault that the model of a guarantee does not know is told before anything is asked."""
+    from ..packs.faults import known_faults
+
+    for counts in (rule.environment, *rule.faults):
+        try:
+            known_faults(rule.guarantee or "", counts)
+        except UsageError as error:
+            raise UsageError(f"{rule.at}: rule {rule.code}: {error}") from None
 
 
 def _amiss(judgements: Sequence[Judgement]) -> int:

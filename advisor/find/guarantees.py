@@ -7,7 +7,7 @@ other is shown and the other folded under it.
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ..ask.judge import PRODUCER_GUARANTEES, Outcome, judge, rests_on_protocol, worse
+from ..ask.judge import Outcome, judge, rests_on_protocol, worse
 from ..ask.policies import Decoded, Knob, decode
 from ..ask.regions import Region
 from ..ask.tolerance import headline, tolerances
@@ -17,6 +17,7 @@ from ..fix.smallest_change import Repair, as_fix, decoded_for, silent_rules, sma
 from ..join.racks import all_named, worst_placement
 from ..model import Deployment, Evidence, Finding, Location, Setting, members_of
 from ..packs.pack import Rule
+from ..packs.vocabulary import PRODUCER_GUARANTEES
 from ..sim.search.verdict import Broken
 from ..sim.tolerance import Headline
 from .outcomes import Answers

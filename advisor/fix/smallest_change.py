@@ -8,13 +8,14 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from ..ask.judge import PRODUCER_GUARANTEES, judge
+from ..ask.judge import judge
 from ..ask.policies import Decoded, decode, decode_internal
 from ..ask.tolerance import headline
 from ..ask.verdicts import Verdicts
 from ..join.racks import NAMED
 from ..model import Change, Deployment, Document, Edit, Fix, Location, Secret, Setting
 from ..packs.pack import Rule
+from ..packs.vocabulary import PRODUCER_GUARANTEES
 from ..sim.tolerance import Headline
 from .candidates import FACTS, alias_of, edits, is_meant, last_resorts, turned, unseen_step
 

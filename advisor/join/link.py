@@ -158,6 +158,8 @@ class _Linker:
         result = []
         for number, entry in enumerate(self.project.deployments, 1):
             why = f"kafka-advisor.toml, deployment {entry.get('name') or number}"
+            if not any(entry.get(part) for part in ("producer", "topic", "cluster", "groups")):
+                raise UsageError(f"{why}: names no producer, topic, cluster or group")
             producer = self._named(entry.get("producer"), ("producer",), why)
             topic = self._named(entry.get("topic"), ("topic",), why)
             cluster = self._named_cluster(entry.get("cluster"), why)

@@ -10,14 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..ask.judge import PRODUCER_GUARANTEES, counts
+from ..ask.judge import counts
 from ..ask.policies import Decoded, decode, producer_policies, replication_policies
 from ..ask.verdicts import SECONDS_MAX, Verdicts
 from ..catalog import Version
 from ..join.link import Overrides
 from ..model import Fact, Location, Origin, Setting, UsageError
-from ..packs.vocabulary import COMPUTED, TRANSACTION_GUARANTEES
-from .by_hand import check_overrides, completed, known_faults, of_settings, written_by_groups
+from ..packs.faults import known_faults
+from ..packs.vocabulary import COMPUTED, PRODUCER_GUARANTEES, TRANSACTION_GUARANTEES
+from .by_hand import check_overrides, completed, of_settings, written_by_groups
 from .scenario_values import Played, Scenario
 
 _COMPONENTS = ("producer", "topic", "broker", "consumer")
@@ -175,7 +176,8 @@ def _searched(
 
     from ..sim.questions import ask
 
-    deadline = process_time() + 10 * SECONDS_MAX
+    # Who says how many states to look at is ready to wait for them.
+    deadline = process_time() + (10 if "states" in scenario.bounds else 2) * SECONDS_MAX
     bounds = _bounds(scenario, policy)
     return ask(guarantee, policy, environment, faults, bounds, lambda: process_time() > deadline)
 

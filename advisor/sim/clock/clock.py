@@ -9,6 +9,10 @@ from typing import Any
 Action = Callable[..., None]
 
 
+class TooManyEvents(Exception):
+    """More happened than the caller lets happen."""
+
+
 class Clock:
     """Events happen at their time, those of one time in the order in which they were planned.
 
@@ -22,6 +26,7 @@ class Clock:
         self.horizon = 0
         """Before when the schedule does not intervene, as far as that is a matter of time alone."""
         self.events = 0
+        self.events_max = 1 << 62
         self.until = 0
         self._number = 0
 
@@ -62,4 +67,6 @@ class Clock:
                 return
             self.now, _, _, action, arguments = heappop(planned)
             self.events += 1
+            if self.events > self.events_max:
+                raise TooManyEvents
             action(*arguments)

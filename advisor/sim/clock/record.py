@@ -45,10 +45,13 @@ def record(
     brokers: Sequence[int] = (),
     sample: int = SECOND,
     strides: bool = True,
+    events_max: int | None = None,
 ) -> Record:
     """`brokers`: the ids to show, in assignment order; else the places themselves. With `strides` a healthy
     stretch is told at its beginning, without record by record."""
     run = _RecordedRun(setup, phase, brokers or range(setup.partition.replicas), sample, strides)
+    if events_max is not None:
+        run.clock.events_max = events_max
     outcome = run.play(schedule)
     run.book.settle()
     return Record(outcome, tuple(run.book.rows))

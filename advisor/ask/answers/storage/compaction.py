@@ -181,7 +181,8 @@ def _owner(reading: Reading, context: Context) -> str | None:
             named = setting.key in ("config.storage.topic", "offset.storage.topic", "status.storage.topic")
             if named and setting.value == topic.name:
                 return "Kafka Connect"
-    for pattern in context.params.get("state_topics", ()):
+    patterns = context.params.get("state_topics", ())
+    for pattern in patterns if isinstance(patterns, list | tuple) else (patterns,):
         name, _, owner = str(pattern).partition("=")
         if fnmatchcase(topic.name, name):
             return owner or "an application"
