@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import kept
-from .cache import Cache
+from .alike import Shape, Shapes, Told, told
+from .cache import Cache, digest
 from .catalog import Version, resolve_version
 from .computed import Computed, Judged, folded_together, folded_under, merged, summaries
 from .conditioned import hits_of, per_deployment
@@ -71,6 +72,7 @@ class _Question(NamedTuple):
     params: Mapping[str, Any]
     components: set[str]
     rules: dict[str | None, list[tuple[Rule, str]]]
+    ours: bool = True  # no plugin's code, which may read any name
 
     def rules_of(self, hit: Hit) -> Iterable[tuple[Rule, str]]:
         """Without a check's name a hit is for all that the function answers."""
@@ -117,7 +119,7 @@ class Asker:
         self.registry, self.rules, self.choice = registry, rules, choice
         self.project, self.records = project, records
         self.documents, self.deployments = documents, deployments
-        self.versions, self.profiles = versions, profiles
+        self.versions, self.profiles = versions, dict(profiles)
         self.targets = {record.file for record in records if record.target}
         # What a walked file includes (env_file) lies among the targets too, though no format claims it alone.
         self.targets |= {
@@ -143,11 +145,12 @@ class Asker:
         for deployment in deployments:
             for member in members_of(deployment):
                 by_document.setdefault(id(member), []).append(deployment)
+        self._homes = {document: tuple(found) for document, found in by_document.items()}
         self.context = Context(
             registry.clients,
             {spec.name: spec for spec in registry.formats},
             lambda document: versions[id(document)],
-            lambda document: tuple(by_document.get(id(document), ())),
+            lambda document: self._homes.get(id(document), ()),
             Remembered(cache),
             registry.assignors,
         )
@@ -155,12 +158,17 @@ class Asker:
         self._verdicts: Verdicts | None = None
         self._remedies: Remedies | None = None
         self._asks: list[_Question] | None = None
+        self._guarantees: Guaranteed | None = None
+        self._asked_by_kind: dict[object, list[tuple[Rule, str]]] = {}
         # For the fixes: every guarantee above note, which of them deployments alike are asked, what was
         # judged of the deployment that is being answered, and the codes found in a document by itself.
         self._every_guarantee: list[tuple[Rule, str]] | None = None
         self._guarantees_of: dict[object, list[tuple[Rule, str]]] = {}
         self._answering: tuple[Deployment | None, dict[str, tuple[Judgement, ...]]] = (None, {})
         self._found_in: dict[int, tuple[Document, frozenset[str]]] = {}
+        # Where subjects are many, those that differ in names alone are asked once.
+        self._shapes = Shapes(_read_by_conditions(rules)) if len(documents) > kept.KEPT_MAX else None
+        self._home_of_stand_in: dict[int, str] = {}
 
     def findings(self) -> list[Finding]:
         found: dict[tuple[Any, ...], Finding] = {}
@@ -183,9 +191,9 @@ class Asker:
             late = self._verdicts is not None and self._verdicts.was_late
             return kept.as_json(found, self.answers) if whole and not late else kept.not_kept(found)
 
-        if not kept.may_be_kept(
-            self.deployments, (*self.computed.functions, *self.context.assignors.values())
-        ):
+        if self._shapes is not None:
+            return tuple(self._ask_alike(rules, self._shapes))
+        if len(self.deployments) > kept.KEPT_MAX or not self._models_are_ours():
             return tuple(self._ask_guarantees(rules))
         profiles = [self.profiles[deployment.id].name for deployment in self.deployments]
         about = (self.project.params, self.severity, profiles, self.choice, sorted(self.targets))
@@ -201,25 +209,109 @@ class Asker:
         self.answers.update(answers)
         return found
 
+    def _models_are_ours(self) -> bool:
+        """No model of a plugin answers, whose sources nobody watches and which may read any name."""
+        models = (*self.computed.functions, *self.context.assignors.values())
+        return all(model.startswith("advisor.") for model in models)
+
     def _ask_guarantees(self, rules: Sequence[tuple[Rule, str]]) -> Iterable[Finding]:
-        guaranteed = None
-        known: dict[object, list[tuple[Rule, str]]] = {}
         for deployment in self.asked_deployments:
-            asked = self._asked_alike(deployment, rules, known)
-            searched = [pair for pair in asked if not self.computed.answers(pair[0].guarantee)]
-            computed = [pair for pair in asked if self.computed.answers(pair[0].guarantee)]
-            answers = None
-            if searched:
-                if guaranteed is None:
-                    guaranteed = self._simulator()
-                try:
-                    answers = guaranteed.answers(deployment, searched, fill)
-                except Exception as error:  # As for any rule: told, and the run goes on.
-                    yield _crashed([rule for rule, _ in searched], deployment, error)
-                else:
-                    self.answers[deployment.id] = answers
-            found = answers.findings if answers is not None else ()
-            yield from folded_under(found, [*self._answered(deployment, computed, answers)], searched)
+            yield from self._ask_deployment(deployment, rules)
+
+    def _ask_deployment(self, deployment: Deployment, rules: Sequence[tuple[Rule, str]]) -> Iterable[Finding]:
+        asked = self._asked_alike(deployment, rules, self._asked_by_kind)
+        searched = [pair for pair in asked if not self.computed.answers(pair[0].guarantee)]
+        computed = [pair for pair in asked if self.computed.answers(pair[0].guarantee)]
+        answers = None
+        if searched:
+            if self._guarantees is None:
+                self._guarantees = self._simulator()
+            try:
+                answers = self._guarantees.answers(deployment, searched, fill)
+            except Exception as error:  # As for any rule: told, and the run goes on.
+                yield _crashed([rule for rule, _ in searched], deployment, error)
+            else:
+                self.answers[deployment.id] = answers
+        found = answers.findings if answers is not None else ()
+        yield from folded_under(found, [*self._answered(deployment, computed, answers)], searched)
+
+    # Deployments and documents that differ in names alone.
+
+    def _ask_alike(self, rules: Sequence[tuple[Rule, str]], shapes: Shapes) -> Iterable[Finding]:
+        from .answers.surroundings import Surroundings
+
+        # Nothing of the deployments themselves: each shape is kept for any repository that has it.
+        about = (self.project.params, self.severity, self.choice, self.project.workload)
+        mark = kept.mark_of((), self.rules, about) if self._models_are_ours() else None
+        params = [*(rule.params for rule in self.rules), *self.project.params.values()]
+        surroundings = Surroundings(params, self.context)
+        known: dict[tuple[Any, ...], Told | None] = {}
+        for deployment in self.asked_deployments:
+            if mark is None:
+                yield from self._ask_deployment(deployment, rules)
+                continue
+            around = surroundings.of(deployment)
+            profile = self.profiles[deployment.id]
+            shape = shapes.of_deployment(deployment, (profile.name, around, self._versions_in(deployment)))
+            if shape.key not in known:
+                known[shape.key] = self._ask_stand_in(deployment, rules, shape, (mark, len(known)))
+            answered = known[shape.key]
+            if answered is None:
+                yield from self._ask_deployment(deployment, rules)
+                continue
+            answers, found = answered.under(shape.names)
+            if answers is not None:
+                self.answers[deployment.id] = Answers(answers[0], answers[1], ())
+            yield from found
+
+    def _ask_stand_in(
+        self, deployment: Deployment, rules: Sequence[tuple[Rule, str]], shape: Shape, about: tuple[str, int]
+    ) -> Told | None:
+        """What the rules answer for any deployment of this shape; None if each must be asked itself."""
+        assert self._shapes is not None
+        made = self._shapes.stand_in(deployment, shape)
+        if made is None:
+            return None
+        subject, words = made
+        for changed, original in zip(members_of(subject), members_of(deployment), strict=True):
+            self.context.stand_in(changed, original)
+        self.profiles[subject.id] = self.profiles[deployment.id]
+        self.present[subject.id] = self.present[deployment.id]
+        self.context.looked_around = False
+
+        def asked() -> Any:
+            found = tuple(self._ask_deployment(subject, rules))
+            answers = self.answers.pop(subject.id, None)
+            whole = not any(finding.code == "KA000" for finding in found)
+            late = self._verdicts is not None and self._verdicts.was_late
+            if not whole or late or self.context.looked_around:
+                raise kept.NotKept(found, answers)
+            try:
+                return kept.as_json(found, {} if answers is None else {subject.id: answers})
+            except kept.NotKept:
+                raise kept.NotKept(found, answers) from None
+
+        mark, number = about
+        try:
+            if number < kept.SHAPES_MAX:
+                key = shape.key[0][0]
+                value = self.context.remember(
+                    "guarantees", digest(f"{mark}{key!r}{subject!r}".encode("utf-8", "surrogatepass")), asked
+                )
+            else:
+                value = asked()
+            found, known = kept.from_json(value)
+        except kept.NotKept as error:
+            found, known = error.findings, {} if error.answers is None else {subject.id: error.answers}
+        except (KeyError, TypeError, ValueError):  # somebody else's writing in the cache
+            return None
+        answers = known.get(subject.id)
+        if self.context.looked_around:
+            return None
+        return told((None if answers is None else answers[:2], found), words)
+
+    def _versions_in(self, deployment: Deployment) -> tuple[str, ...]:
+        return tuple([self.versions[id(document)].asked for document in members_of(deployment)])
 
     def _guarantee_rules(self, choice: Choice) -> list[tuple[Rule, str]]:
         from .vocabulary import GUARANTEES
@@ -427,21 +519,88 @@ class Asker:
                 yield _built_in("KA001", severity, message, at, record.file, ())
 
     def _asked(self) -> Iterable[Finding]:
-        for question in self._questions(self.choice):
-            for subject in self.asked_deployments if question.per_deployment else self.asked_documents:
-                if question.skips(self._components(subject)):
-                    continue
-                self.context.params = question.params
-                try:
-                    for hit in question.ask(subject, self.context):
-                        for rule, severity in question.rules_of(hit):
-                            if self._applies(rule, subject):
-                                yield self._mended(question, rule, subject, hit, severity)
-                except UsageError:
-                    raise
-                except Exception as error:  # A rule that raises must not take the others down.
-                    rules = [rule for asked in question.rules.values() for rule, _ in asked]
-                    yield _crashed(rules, subject, error)
+        """In the order of the questions."""
+        questions = list(self._questions(self.choice))
+        found: list[list[Finding]] = [[] for _ in questions]
+        known: dict[tuple[Any, ...], list[tuple[int, Told | None]]] = {}
+        subjects: list[Subject] = [*self.asked_documents, *self.asked_deployments]
+        for subject in subjects:
+            shape = self._shape(subject)
+            if shape is None:
+                for number in self._numbers(questions, subject):
+                    found[number] += self._hits_told(questions[number], subject)
+                continue
+            if shape.key not in known:
+                known[shape.key] = self._told_of_shape(questions, subject, shape)
+            for number, answered in known[shape.key]:
+                if answered is None:
+                    found[number] += self._hits_told(questions[number], subject)
+                else:
+                    found[number] += answered.under(shape.names)
+        return (finding for of_question in found for finding in of_question)
+
+    def _numbers(self, questions: Sequence[_Question], subject: Subject) -> list[int]:
+        """Which of the questions are put to a subject."""
+        present = self._components(subject)
+        return [
+            number
+            for number, question in enumerate(questions)
+            if question.per_deployment == isinstance(subject, Deployment) and not question.skips(present)
+        ]
+
+    def _shape(self, subject: Subject) -> Shape | None:
+        if self._shapes is None:
+            return None
+        if isinstance(subject, Deployment):
+            about: object = (self.profiles[subject.id].name, self._versions_in(subject))
+            return self._shapes.of_deployment(subject, about)
+        homes = self._homes.get(id(subject), ())
+        profiles = frozenset([self.profiles[home.id].name for home in homes])
+        about = (self.versions[id(subject)].asked, profiles, len(homes) == 1)
+        return self._shapes.of_document(subject, about, homes[0].id if len(homes) == 1 else "")
+
+    def _told_of_shape(
+        self, questions: Sequence[_Question], subject: Subject, shape: Shape
+    ) -> list[tuple[int, Told | None]]:
+        """What is found in any subject of this shape, by question; None where each must be asked itself."""
+        assert self._shapes is not None
+        numbers = self._numbers(questions, subject)
+        made = self._shapes.stand_in(subject, shape)
+        if made is None:
+            return [(number, None) for number in numbers]
+        stand_in, words = made
+        if isinstance(subject, Deployment):
+            for changed, original in zip(members_of(stand_in), members_of(subject), strict=True):
+                self.context.stand_in(changed, original)
+            self.profiles[stand_in.id] = self.profiles[subject.id]
+            self.present[stand_in.id] = self.present[subject.id]
+        else:
+            self.context.stand_in(stand_in, subject)
+            self._home_of_stand_in[id(stand_in)] = words[shape.key[1][-1]]
+        result: list[tuple[int, Told | None]] = []
+        for number in numbers:
+            self.context.looked_around = False
+            found = self._hits_told(questions[number], stand_in) if questions[number].ours else []
+            if self.context.looked_around or not questions[number].ours:
+                result.append((number, None))
+            elif found:
+                result.append((number, told(found, words)))
+        return result
+
+    def _hits_told(self, question: _Question, subject: Subject) -> list[Finding]:
+        self.context.params = question.params
+        found: list[Finding] = []
+        try:
+            for hit in question.ask(subject, self.context):
+                for rule, severity in question.rules_of(hit):
+                    if self._applies(rule, subject):
+                        found.append(self._mended(question, rule, subject, hit, severity))
+        except UsageError:
+            raise
+        except Exception as error:  # A rule that raises must not take the others down.
+            rules = [rule for asked in question.rules.values() for rule, _ in asked]
+            found.append(_crashed(rules, subject, error))
+        return found
 
     def _mended(
         self, question: _Question, rule: Rule, subject: Document | Deployment, hit: Hit, severity: str
@@ -485,7 +644,12 @@ class Asker:
                 if mark not in asked:
                     found = function(spec.function)
                     asked[mark] = _Question(
-                        found, spec.reads == "deployment", params, set(rule.components), {}
+                        found,
+                        spec.reads == "deployment",
+                        params,
+                        set(rule.components),
+                        {},
+                        spec.function.startswith("kafka_advisor_plugins."),
                     )
                 question = asked[mark]
                 # One rule without components makes the question one for all.
@@ -512,10 +676,10 @@ class Asker:
             return False
         if rule.clients and document.client not in rule.clients:
             return False
-        if rule.kafka and not applies_to(rule.kafka, self.versions[id(document)].number):
+        if rule.kafka and not applies_to(rule.kafka, self.context.version_of(document).number):
             return False
         if rule.profiles:
-            homes = self.context.deployments_of(document)
+            homes = self._homes.get(id(self.context.original(document)), ())
             return not homes or any(self.profiles[home.id].name in rule.profiles for home in homes)
         return True
 
@@ -532,8 +696,11 @@ class Asker:
             severity = hit.severity
         if isinstance(subject, Document):
             resource = subject.name
-            homes = self.context.deployments_of(subject)
+            original = self.context.original(subject)
+            homes = self._homes.get(id(original), ())
             home = homes[0].id if len(homes) == 1 else None
+            if home is not None and subject is not original:
+                home = self._home_of_stand_in.get(id(subject), home)
         else:
             resource = home = subject.id
         fields = {"resource": resource, **hit.fields}
@@ -557,6 +724,11 @@ class Asker:
     def _severity(self, code: str, name: str, default: str | None) -> str | None:
         chosen = self.severity.get(code, self.severity.get(name, default))
         return None if chosen == "off" else chosen
+
+
+def _read_by_conditions(rules: Iterable[Rule]) -> set[str]:
+    conditions = [compile_condition(rule.when) for rule in rules if rule.when]
+    return {name.partition(".")[2] for condition in conditions for name in condition.reads}
 
 
 def _amiss(judgements: Sequence[Judgement]) -> int:

@@ -73,18 +73,35 @@ class Context:
         self.environment: Mapping[str, int | str] = {}
         self.faults: tuple[Mapping[str, int | str], ...] = ()
         self._originals: dict[int, tuple[Document, Document]] = {}
+        self._over_all: dict[tuple[str, int], Any] = {}
+        # Set where a check looks at other deployments than its own: what it says is then not said of others
+        # that are configured alike.
+        self.looked_around = False
 
     def version_of(self, document: Document) -> Version:
-        return self._version_of(self._original(document))
+        return self._version_of(self.original(document))
 
     def deployments_of(self, document: Document) -> tuple[Deployment, ...]:
-        return self._deployments_of(self._original(document))
+        self.looked_around = True
+        return self._deployments_of(self.original(document))
+
+    def over_all(
+        self, name: str, document: Document, compute: Callable[[tuple[Deployment, ...]], Any]
+    ) -> Any:
+        """What all deployments of a document come to, worked out once; None if it has none. For
+        `answers.surroundings` alone, which tells the asker what a deployment's answers depend on."""
+        original = self.original(document)
+        mark = name, id(original)
+        if mark not in self._over_all:
+            found = self._deployments_of(original)
+            self._over_all[mark] = compute(found) if found else None
+        return self._over_all[mark]
 
     def stand_in(self, changed: Document, original: Document) -> None:
         """What is asked about a document with a fix made is answered as for the one in the file."""
         if changed is not original:
-            self._originals[id(changed)] = (changed, self._original(original))
+            self._originals[id(changed)] = (changed, self.original(original))
 
-    def _original(self, document: Document) -> Document:
+    def original(self, document: Document) -> Document:
         found = self._originals.get(id(document))
         return found[1] if found is not None else document

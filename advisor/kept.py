@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 from . import model
@@ -10,8 +10,10 @@ from .cache import digest
 from .model import Deployment, Finding
 from .packs import Rule
 
-# A fleet's deployments are many and behave alike: each behaviour is kept once, with its verdicts.
+# Up to so many documents are kept as they are. Of more, each shape is kept (see alike.py), under names that
+# stand for any, and of an audit no more than SHAPES_MAX.
 KEPT_MAX = 10
+SHAPES_MAX = 300
 
 _KINDS = {
     kind.__name__: kind
@@ -40,18 +42,13 @@ class NotKept(Exception):
     """What was found and cannot be kept: a value that JSON must not hold, the answer of a search cut short,
     a rule that failed."""
 
-    def __init__(self, findings: tuple[Finding, ...]) -> None:
+    def __init__(self, findings: tuple[Finding, ...], answers: Answers | None = None) -> None:
         super().__init__()
-        self.findings = findings
+        self.findings, self.answers = findings, answers
 
 
 def not_kept(findings: tuple[Finding, ...]) -> NoReturn:
     raise NotKept(findings)
-
-
-def may_be_kept(deployments: Sequence[Deployment], models: Iterable[str]) -> bool:
-    """Few deployments, and no model of a plugin, whose sources nobody watches."""
-    return len(deployments) <= KEPT_MAX and all(model.startswith("advisor.") for model in models)
 
 
 def mark_of(deployments: Sequence[Deployment], rules: Sequence[Rule], about: object) -> str:

@@ -12,6 +12,7 @@ from ..context import Context, Hit, Judgement
 from ..model import Deployment, Edit
 from ..sim.group_phases import FetchSetup, GroupSetup, Phase
 from .group_settings import CLASSES, Asked, asked, groups_of, seconds, stands_before
+from .surroundings import topics_of
 
 ROUNDS = 5  # fetches that are played
 
@@ -164,22 +165,9 @@ def _assigned(group: Asked, context: Context) -> Iterable[Judgement]:
 # -- does every member have something to do? ---------------------------------------------------------------
 
 
-def _topics(group: Asked, context: Context) -> dict[str, int]:
-    """The topics that the group is linked to, with their partitions."""
-    found: dict[str, int] = {}
-    for deployment in context.deployments_of(group.document) or (group.look.deployment,):
-        topic = deployment.topic
-        if topic is None:
-            continue
-        for fact in topic.facts:
-            if fact.name == "topic.partitions" and fact.value.isdigit() and int(fact.value) > 0:
-                found[topic.name] = int(fact.value)
-    return found
-
-
 def _idle(group: Asked, context: Context) -> Iterable[Judgement]:
     members, why = group.members()
-    topics = _topics(group, context)
+    topics = topics_of(group.document, group.look.deployment, context)
     partitions = group.look.count("topic.partitions")
     if partitions is not None and not topics:
         topics = {"topic": partitions}
@@ -212,7 +200,7 @@ def _skew(group: Asked, context: Context) -> Iterable[Judgement]:
     """The range assignor over several topics gives the odd ones of every topic to the same members."""
     setup = group.setup
     members, why = group.members()
-    topics = _topics(group, context)
+    topics = topics_of(group.document, group.look.deployment, context)
     if not why or members < 2 or len(topics) < 2 or setup.protocol != "classic" or group.unknown:
         return
     if setup.strategies[0] != "range":
