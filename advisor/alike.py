@@ -12,16 +12,14 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
+from .catalog import Version
 from .model import Deployment, Document, Fact, Location, Origin, Setting
+from .stand_ins import STAND_IN, word
 
 # Keys whose plain values differ between services that behave alike; no client.rack: it is held against
 # broker.rack.
 NAMING = frozenset(("client.id", "group.id", "group.instance.id", "transactional.id", "application.id"))
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}").fullmatch
-# What stands for a name: a word that Kafka takes for an id of any kind.
-_STAND_IN = re.compile(r"zq([0-9]{5})qz")
-
-Template = Callable[[Sequence[str]], Any]
 
 
 class Shape(NamedTuple):
@@ -32,24 +30,38 @@ class Shape(NamedTuple):
 
 
 class Shapes:
-    """The shapes of one audit. `read`: keys that a condition of a rule reads are no mere names."""
+    """The shapes of one audit. `read`: keys that a condition of a rule reads are no mere names. `version_of`
+    is part of a document's shape."""
 
-    def __init__(self, read: Iterable[str]) -> None:
+    def __init__(self, read: Iterable[str], version_of: Callable[[Document], Version]) -> None:
         self._naming = NAMING - set(read)
-        self._outlines: dict[int, tuple[Document, tuple[Any, ...], list[str]]] = {}
+        self._version_of = version_of
+        self._outlines: dict[int, tuple[int, list[str]]] = {}
+        self._deployments: dict[int, tuple[int, tuple[str, ...]]] = {}
         self._numbers: dict[tuple[Any, ...], int] = {}
 
     def of_document(self, document: Document, about: object, home: str) -> Shape:
         """`about` is what else the answers depend on; `home` names its only deployment."""
         number, names = self._outline(document)
-        return _shape((number, about), [*names, home])
+        same, own = _equal([home, *names])
+        return Shape((number, same, about), own)
 
     def of_deployment(self, deployment: Deployment, about: object) -> Shape:
-        key: list[Any] = [about, deployment.version, len(deployment.groups)]
-        parts = [deployment.producer, deployment.topic, *deployment.cluster, *deployment.groups]
+        known = self._deployments.get(id(deployment))
+        if known is None:
+            known = self._deployments[id(deployment)] = self._parts(deployment)
+        return Shape((known[0], about), known[1])
+
+    def _parts(self, deployment: Deployment) -> tuple[int, tuple[str, ...]]:
+        key: list[Any] = [deployment.version, len(deployment.groups)]
         names: list[str] = [deployment.id]
         firsts = []
-        for document in parts:
+        for document in (
+            deployment.producer,
+            deployment.topic,
+            *deployment.cluster,
+            *deployment.groups,
+        ):
             if document is None:
                 key.append(None)
                 continue
@@ -67,15 +79,21 @@ class Shapes:
             for place in (0, 1):
                 told = [names[first + place] for first in firsts]
                 key.append(tuple(sorted(range(len(told)), key=told.__getitem__)))
-        return _shape(tuple(key), names)
+        same, distinct = _equal(names)
+        key.append(same)
+        return self._number(tuple(key)), distinct
+
+    def _number(self, key: tuple[Any, ...]) -> int:
+        return self._numbers.setdefault(key, len(self._numbers))
 
     def _outline(self, document: Document) -> tuple[int, list[str]]:
         """The number of all but its names, and the names: file, name, then others as they come."""
         known = self._outlines.get(id(document))
         if known is None:
             key, names = _outline(document, self._naming)
-            known = self._outlines[id(document)] = document, key, names
-        return self._numbers.setdefault(known[1], len(self._numbers)), known[2]
+            number = self._number((self._version_of(document).asked, *key))
+            known = self._outlines[id(document)] = number, names
+        return known
 
     def stand_in(self, subject: Any, shape: Shape) -> tuple[Any, list[str]] | None:
         """The subject under names that stand for any, and what stands for each; None where its own text holds
@@ -84,16 +102,16 @@ class Shapes:
         under = dict(zip(shape.names, words, strict=True))
         rename = _Renaming(under, self._naming)
         made = rename.document(subject) if isinstance(subject, Document) else rename.deployment(subject)
-        if "" in under or _STAND_IN.search(repr(subject)):
+        if "" in under or STAND_IN.search(repr(subject)):
             return None
         return made, words
 
 
-def _shape(key: tuple[Any, ...], names: list[str]) -> Shape:
-    """Equal names are one."""
+def _equal(names: list[str]) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """Which of the names are equal, and each of them once."""
     places: dict[str, int] = {}
     same = tuple([places.setdefault(name, len(places)) for name in names])
-    return Shape((key, same), tuple(places))
+    return same, tuple(places)
 
 
 def _outline(document: Document, naming: frozenset[str]) -> tuple[tuple[Any, ...], list[str]]:
@@ -127,7 +145,7 @@ def _outline(document: Document, naming: frozenset[str]) -> tuple[tuple[Any, ...
 def _stand_ins(names: Sequence[str]) -> list[str]:
     """They sort as the names do."""
     ranks = {name: rank for rank, name in enumerate(sorted(names))}
-    return [f"zq{ranks[name]:05}qz" for name in names]
+    return [word(ranks[name]) for name in names]
 
 
 class _Renaming:
@@ -172,56 +190,3 @@ class _Renaming:
 
     def _place(self, at: Location) -> Location:
         return Location(self._under[at.file], at.line)
-
-
-class Told(NamedTuple):
-    """What was answered about a stand-in, ready to be told under other names."""
-
-    value: Any
-    template: Template | None
-
-    def under(self, names: Sequence[str]) -> Any:
-        return self.value if self.template is None else self.template(names)
-
-
-def told(value: Any, words: Sequence[str]) -> Told:
-    return Told(value, _template(value, {word: place for place, word in enumerate(words)}))
-
-
-def _template(value: Any, places: dict[str, int]) -> Template | None:
-    """A function that makes the value with other names; None if no name is in it."""
-    if isinstance(value, str):
-        return _text_template(value, places)
-    if isinstance(value, tuple | list):
-        parts = [_template(part, places) for part in value]
-        if not any(parts):
-            return None
-        pairs = list(zip(value, parts, strict=True))
-        make = getattr(type(value), "_make", type(value))
-        return lambda names: make([part if made is None else made(names) for part, made in pairs])
-    if isinstance(value, dict):
-        keys, values = _template(tuple(value), places), _template(tuple(value.values()), places)
-        if keys is None and values is None:
-            return None
-        plain = tuple(value), tuple(value.values())
-        return lambda names: dict(
-            zip(
-                plain[0] if keys is None else keys(names),
-                plain[1] if values is None else values(names),
-                strict=True,
-            )
-        )
-    return None
-
-
-def _text_template(text: str, places: dict[str, int]) -> Template | None:
-    if text in places:
-        place = places[text]
-        return lambda names: names[place]
-    if not _STAND_IN.search(text):
-        return None
-
-    def made(names: Sequence[str]) -> str:
-        return _STAND_IN.sub(lambda found: names[places[found[0]]], text)
-
-    return made

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import kept
-from .alike import Shape, Shapes, Told, told
+from .alike import Shape, Shapes
 from .cache import Cache, digest
 from .catalog import Version, resolve_version
 from .computed import Computed, Judged, folded_together, folded_under, merged, summaries
@@ -31,6 +31,7 @@ from .profiles import Profile
 from .project import Project
 from .registry import Registry, function
 from .remembering import Remembered
+from .stand_ins import Told, told
 from .suppress import Suppressions
 
 if TYPE_CHECKING:
@@ -167,7 +168,9 @@ class Asker:
         self._answering: tuple[Deployment | None, dict[str, tuple[Judgement, ...]]] = (None, {})
         self._found_in: dict[int, tuple[Document, frozenset[str]]] = {}
         # Where subjects are many, those that differ in names alone are asked once.
-        self._shapes = Shapes(_read_by_conditions(rules)) if len(documents) > kept.KEPT_MAX else None
+        self._shapes: Shapes | None = None
+        if len(documents) > kept.KEPT_MAX:
+            self._shapes = Shapes(_read_by_conditions(rules), lambda document: versions[id(document)])
         self._home_of_stand_in: dict[int, str] = {}
 
     def findings(self) -> list[Finding]:
@@ -251,8 +254,7 @@ class Asker:
                 yield from self._ask_deployment(deployment, rules)
                 continue
             around = surroundings.of(deployment)
-            profile = self.profiles[deployment.id]
-            shape = shapes.of_deployment(deployment, (profile.name, around, self._versions_in(deployment)))
+            shape = shapes.of_deployment(deployment, (self.profiles[deployment.id].name, around))
             if shape.key not in known:
                 known[shape.key] = self._ask_stand_in(deployment, rules, shape, (mark, len(known)))
             answered = known[shape.key]
@@ -294,7 +296,7 @@ class Asker:
         mark, number = about
         try:
             if number < kept.SHAPES_MAX:
-                key = shape.key[0][0]
+                key = shape.key[1], [self.versions[id(member)].asked for member in members_of(deployment)]
                 value = self.context.remember(
                     "guarantees", digest(f"{mark}{key!r}{subject!r}".encode("utf-8", "surrogatepass")), asked
                 )
@@ -309,9 +311,6 @@ class Asker:
         if self.context.looked_around:
             return None
         return told((None if answers is None else answers[:2], found), words)
-
-    def _versions_in(self, deployment: Deployment) -> tuple[str, ...]:
-        return tuple([self.versions[id(document)].asked for document in members_of(deployment)])
 
     def _guarantee_rules(self, choice: Choice) -> list[tuple[Rule, str]]:
         from .vocabulary import GUARANTEES
@@ -552,12 +551,11 @@ class Asker:
         if self._shapes is None:
             return None
         if isinstance(subject, Deployment):
-            about: object = (self.profiles[subject.id].name, self._versions_in(subject))
-            return self._shapes.of_deployment(subject, about)
+            return self._shapes.of_deployment(subject, self.profiles[subject.id].name)
         homes = self._homes.get(id(subject), ())
         profiles = frozenset([self.profiles[home.id].name for home in homes])
-        about = (self.versions[id(subject)].asked, profiles, len(homes) == 1)
-        return self._shapes.of_document(subject, about, homes[0].id if len(homes) == 1 else "")
+        about = (profiles, len(homes) == 1)
+        return self._shapes.of_document(subject, about, homes[0].id if len(homes) == 1 else "-")
 
     def _told_of_shape(
         self, questions: Sequence[_Question], subject: Subject, shape: Shape
@@ -576,7 +574,7 @@ class Asker:
             self.present[stand_in.id] = self.present[subject.id]
         else:
             self.context.stand_in(stand_in, subject)
-            self._home_of_stand_in[id(stand_in)] = words[shape.key[1][-1]]
+            self._home_of_stand_in[id(stand_in)] = words[0]
         result: list[tuple[int, Told | None]] = []
         for number in numbers:
             self.context.looked_around = False

@@ -18,10 +18,15 @@ from .profiles import Profile, profile_of
 from .project import EMPTY, Project, load_project
 from .registry import Registry, load_registry
 from .suppress import Suppressions
+from .text_shapes import TextShapes
 from .versions import choose_version
 
 if TYPE_CHECKING:
     from .kept import Answers
+
+
+# Up to so many files are read one by one; among more, some differ in names alone.
+_FEW = 10
 
 
 class Options(NamedTuple):
@@ -165,10 +170,13 @@ def _linked(
 ) -> Linked:
     records: list[FileRecord] = []
     ignored = 0
+    shapes = None
+    if len(workspace.files) > _FEW:
+        shapes = TextShapes(marker for spec in registry.formats for marker in spec.markers)
     for number, (path, target, named) in enumerate(workspace.files, 1):
         if number % 500 == 0:
             progress(f"read {number} of {len(workspace.files)} files")
-        record = load_file(path, workspace.root, registry, project, target, named)
+        record = load_file(path, workspace.root, registry, project, target, named, shapes)
         if record is None:
             ignored += target
         else:

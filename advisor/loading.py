@@ -9,6 +9,10 @@ from .hookspecs import FormatSpec
 from .model import Document, Fact, LoadError, Origin, Source, UsageError
 from .project import Project
 from .registry import Registry, function
+from .text_shapes import Read, TextShapes
+
+# A plugin's format may make something of any name.
+_OURS = "kafka_advisor_plugins."
 
 
 class FileRecord(NamedTuple):
@@ -27,9 +31,16 @@ class FileRecord(NamedTuple):
 
 
 def load_file(
-    path: str, root: str, registry: Registry, project: Project, target: bool, named: bool
+    path: str,
+    root: str,
+    registry: Registry,
+    project: Project,
+    target: bool,
+    named: bool,
+    shapes: TextShapes | None = None,
 ) -> FileRecord | None:
-    """None for a walked file that no format wants."""
+    """None for a walked file that no format wants. With `shapes`, texts that differ in names alone are read
+    once."""
     name = os.path.basename(path).lower()
     if not named and not any(name.endswith(spec.suffixes) for spec in registry.formats):
         return None
@@ -38,7 +49,7 @@ def load_file(
         data = read_bytes(path, root=root)
     except Unreadable as error:
         return record._replace(reason=str(error), error=LoadError(str(error)))
-    return load_bytes(record, data, registry, project, _sibling_reader(path, root))
+    return load_bytes(record, data, registry, project, _sibling_reader(path, root), shapes)
 
 
 def load_bytes(
@@ -47,6 +58,7 @@ def load_bytes(
     registry: Registry,
     project: Project,
     read: Callable[[str], str | None],
+    shapes: TextShapes | None = None,
 ) -> FileRecord | None:
     """The record of a file whose bytes are had already; `read` gives the text of a file beside it."""
     name = os.path.basename(record.path).lower()
@@ -59,25 +71,38 @@ def load_bytes(
         return record._replace(reason=str(error), error=LoadError(str(error)))
     if not text.strip():
         return record._replace(reason="empty") if named else None
+    specs = offered or list(registry.formats)
+    chosen: list[FormatSpec] = []
+
+    def load(source: Source) -> Read:
+        spec = _surest(source.file.rpartition("/")[2].lower(), source.text, specs)
+        chosen[:] = [spec] if spec is not None else []
+        return Read(None, None) if spec is None else Read(spec.name, function(spec.load)(source))
+
     try:
-        spec = _surest(name, text, offered or list(registry.formats))
-        if spec is None:
-            return (
-                record._replace(reason="no format recognises it as a Kafka configuration") if named else None
-            )
-        record = record._replace(format=spec.name)
-        loaded = function(spec.load)(Source(record.file, text, read))
+        if shapes is not None and all(spec.load.startswith(_OURS) for spec in specs):
+            found = shapes.read(record.file, text, read, load)
+        else:
+            found = load(Source(record.file, text, read))
     except LoadError as error:
+        record = record._replace(format=chosen[0].name if chosen else None)
         return record._replace(reason=error.message, error=error)
     except UsageError:
         raise
     except Exception as error:  # A plugin's mistake is told as such; the other files are still audited.
         what = LoadError(f"its reader failed: {type(error).__name__} {place_of(error)}")
+        record = record._replace(format=chosen[0].name if chosen else None)
         return record._replace(reason=what.message, error=what)
+    if found.loaded is None:
+        return record._replace(reason="no format recognises it as a Kafka configuration") if named else None
+    loaded = found.loaded
     documents = loaded.documents
     if project.clients:
         documents = tuple(_with_family(document, project) for document in documents)
-    return record._replace(status=loaded.status, reason=loaded.reason, documents=documents, text=text)
+    file, path, _, _, _, _, _, target, _, _ = record
+    return FileRecord(
+        file, path, found.format, loaded.status, loaded.reason, documents, None, target, named, text
+    )
 
 
 def place_of(error: Exception) -> str:
