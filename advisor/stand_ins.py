@@ -47,9 +47,7 @@ def _template(value: Any, places: dict[str, int]) -> Template | None:
         parts = [_template(part, places) for part in value]
         if not any(parts):
             return None
-        pairs = list(zip(value, parts, strict=True))
-        make = getattr(type(value), "_make", type(value))
-        return lambda names: make([part if made is None else made(names) for part, made in pairs])
+        return _parts_template(value, parts)
     if isinstance(value, Unknown):
         text = _text_template(value.template, places)
         return None if text is None else lambda names: Unknown(text(names))
@@ -68,6 +66,25 @@ def _template(value: Any, places: dict[str, int]) -> Template | None:
             )
         )
     return None
+
+
+def _parts_template(value: Any, parts: Sequence[Template | None]) -> Template:
+    """Of a tuple or list most parts stay as they are."""
+    kind = type(value)
+    changed = [(place, made) for place, made in enumerate(parts) if made is not None]
+    if len(changed) == len(parts):
+        every = [made for _, made in changed]
+        if kind is list:
+            return lambda names: [made(names) for made in every]
+        return lambda names: tuple.__new__(kind, [made(names) for made in every])
+
+    def made_of(names: Sequence[str]) -> Any:
+        copy = list(value)
+        for place, made in changed:
+            copy[place] = made(names)
+        return copy if kind is list else tuple.__new__(kind, copy)
+
+    return made_of
 
 
 def _text_template(text: str, places: dict[str, int]) -> Template | None:
@@ -105,6 +122,4 @@ def _setting_template(setting: Setting, places: dict[str, int]) -> Template | No
 
 
 def _whole(setting: Setting, places: dict[str, int]) -> Template:
-    parts = [_template(part, places) for part in setting]
-    pairs = list(zip(setting, parts, strict=True))
-    return lambda names: Setting._make([part if made is None else made(names) for part, made in pairs])
+    return _parts_template(setting, [_template(part, places) for part in setting])

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from ..context import Context
@@ -44,9 +45,11 @@ def replicas_on(cluster: Document, own: Deployment, context: Context) -> Replica
 
 
 def _replicas(deployments: Iterable[Deployment]) -> Replicas:
+    # A topic that many write to is counted once.
+    by_topic = {id(deployment.topic): deployment for deployment in deployments}
     counted = {
         deployment.topic.name: copies
-        for deployment in deployments
+        for deployment in by_topic.values()
         if deployment.topic is not None and (copies := _copies(deployment)) is not None
     }
     largest = max(counted, key=lambda name: (counted[name], name), default=None)
@@ -75,11 +78,18 @@ def state_owner(deployment: Deployment, patterns: Iterable[str], context: Contex
         return None
     own = context.original(deployment.topic).name
     for group in deployment.groups:
-        if any(setting.key in _STORAGE and setting.value == own for setting in group.settings):
+        if group.component == "connect" and any(
+            setting.key in _STORAGE and setting.value == own for setting in group.settings
+        ):
             return "Kafka Connect"
-    for pattern in patterns:
-        name, _, owner = str(pattern).partition("=")
-        if fnmatchcase(own, name):
+    return _fitting(own, tuple(patterns))
+
+
+@lru_cache(maxsize=10_000)
+def _fitting(name: str, patterns: tuple[str, ...]) -> str | None:
+    for one in patterns:
+        pattern, _, owner = str(one).partition("=")
+        if fnmatchcase(name, pattern):
             return owner or "an application"
     return None
 
