@@ -14,7 +14,7 @@ from ..sim.search.verdict import Verdict, as_dict, from_dict
 
 # Raise it whenever a change of sim/ or decode.py may change a verdict or a trace; the digest beside it is
 # what the test compares (python -m advisor.ask.verdicts prints the current one).
-SIM_VERSION = 6
+SIM_VERSION = 7
 SIM_DIGEST = "9dff0091bfadc60acf3ad006a7dcfc41"
 
 # CPU seconds for one question; beyond them the verdict is Unknown.
