@@ -122,14 +122,25 @@ def test_every_hook_is_documented_on_its_page():
         )
 
 
-def test_every_source_file_is_on_the_map():
+def test_every_room_is_on_the_map():
     text = (ROOT / "advisor/README.md").read_text()
-    missing = [
-        path.name
-        for path in ROOT.glob("advisor/*.py")
-        if path.name not in ("__init__.py", "__main__.py") and f"`{path.name}`" not in text
+    top = [
+        path
+        for path in (ROOT / "advisor").iterdir()
+        if path.suffix == ".py" or (path / "__init__.py").is_file()
     ]
-    assert missing == []
+    names = [path.name + ("/" if path.is_dir() else "") for path in top if not path.name.startswith("__")]
+    names += [f"{path.parent.name}/" for path in ROOT.glob("advisor/sim/*/__init__.py")]
+    assert [name for name in sorted(names) if f"`{name}`" not in text] == []
+
+
+@pytest.mark.parametrize("page", ["advisor/README.md", "advisor/fleet/README.md"])
+def test_the_map_names_files_that_exist(page):
+    """A module may be named by the end of its path, as a reader who stands in its folder would."""
+    known = [path.relative_to(ROOT).as_posix() for path in SOURCES]
+    named = re.findall(r"`(?:\.\./)?([\w/]+\.py)`", (ROOT / page).read_text())
+    assert named
+    assert [name for name in named if not any(f"/{path}".endswith(f"/{name}") for path in known)] == []
 
 
 def test_files_speak_of_the_product_alone():
@@ -179,7 +190,7 @@ def test_verdicts_are_named_by_the_simulator_that_gave_them():
     from advisor.ask.verdicts import SIM_DIGEST, sources_digest
 
     assert sources_digest() == SIM_DIGEST, (
-        "sim/ or decode.py changed: raise SIM_VERSION in advisor/verdicts.py and put the digest that "
+        "sim/ or policies.py changed: raise SIM_VERSION in advisor/ask/verdicts.py and put the digest that "
         "`python -m advisor.ask.verdicts` prints beside it"
     )
 

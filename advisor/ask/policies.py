@@ -1,5 +1,5 @@
-"""Settings -> simulator policy: with `turning`, the way back, the only place where configuration keys meet
-the simulator.
+"""Settings -> simulator policy: with `fix/candidates.py`, the way back, the only place where configuration
+keys meet the simulator.
 
 Each thing the simulator asks about is a Knob: the values it may have in this deployment (one if it is in
 sight, every behaviour it can take if not), and what decided it.

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
-from ..catalog import librdkafka
 from ..engine import Audit, Options, Root
 from ..find.fingerprint import fingerprint
 from ..find.memory import Memories
@@ -24,15 +23,14 @@ from ..model import (
     Fix,
     Location,
     Secret,
-    Setting,
-    Unknown,
     members_of,
 )
 from ..read.aliases import as_written, written_key
 from ..read.files import Unreadable
 from ..read.load import FileRecord
 from ..registry import function
-from .steps import CannotEdit, EditStep
+from .change_steps import check, files_of, is_pool, step_for, with_renames
+from .steps import CannotEdit
 from .work_copy import WorkCopy
 
 _RANK = {"note": 1, "warning": 2, "error": 3}
@@ -143,7 +141,7 @@ def _identities(findings: Iterable[Found]) -> Iterator[tuple[Found, tuple[str, s
             homes[root.prefix] = {one.id: one for one in root.deployments}
         deployment = homes[root.prefix].get(finding.resource)
         groups = deployment.groups if deployment is not None else ()
-        group = next((group.name for group in groups if finding.at.file in _files_of(group)), "")
+        group = next((group.name for group in groups if finding.at.file in files_of(group)), "")
         yield pair, (root.prefix, finding.code, f"{finding.resource}\0{group}")
 
 
@@ -352,11 +350,11 @@ class _Bench:
         documents = [
             document
             for _, document in known.named.get(finding.resource, ())
-            if finding.at.file in _files_of(document)
+            if finding.at.file in files_of(document)
         ]
         if finding.resource in known.deployments:
             documents += members_of(known.deployments[finding.resource])
-        files = {finding.at.file}.union(*map(_files_of, documents))
+        files = {finding.at.file}.union(*map(files_of, documents))
         ours = self.roots[root.prefix].root
         return {root.prefix + self.copy.real_name(ours, file) for file in files}
 
@@ -390,7 +388,7 @@ class _Bench:
     def _secrets(self, root: Root, file: str) -> tuple[frozenset[int], frozenset[int]]:
         """The lines of a file where secrets are read from, as it was and as it is now. A file may be read for
         the documents of another one that names it."""
-        before = [record for record in root.files if any(file in _files_of(one) for one in record.documents)]
+        before = [record for record in root.files if any(file in files_of(one) for one in record.documents)]
         after = [self.copy.record(root, record.file) for record in before]
         return _secret_lines(before, file), _secret_lines([one for one in after if one is not None], file)
 
@@ -398,7 +396,7 @@ class _Bench:
 
     def _make(self, root: Root, finding: Finding) -> set[str]:
         files: set[str] = set()
-        for change in _with_renames(finding.fixes[0].changes):
+        for change in with_renames(finding.fixes[0].changes):
             documents = list(self._documents(finding, change, root))
             if not documents:
                 raise CannotEdit(f"{change.file} has no place for {change.key} of a {change.component}")
@@ -414,21 +412,21 @@ class _Bench:
             wanted = {
                 (document.file, document.component, document.name)
                 for document in members_of(deployment)
-                if document.component == change.component and not _is_pool(document)
-                if document not in deployment.groups or change.file in _files_of(document)
+                if document.component == change.component and not is_pool(document)
+                if document not in deployment.groups or change.file in files_of(document)
             }
         else:
             wanted = {
                 (document.file, document.component, document.name)
                 for _, document in members.named.get(finding.resource, ())
-                if document.component == change.component and change.file in _files_of(document)
+                if document.component == change.component and change.file in files_of(document)
             }
         found = [pair for name in wanted for pair in members.read.get(name, ())]
         yield from (document for _, document in sorted(found, key=lambda pair: pair[0]))
 
     def _change(self, root: Root, document: Document, change: Change) -> str:
         now = self._now(root, document)
-        place = _step(document, now, change)
+        place = step_for(document, now, change)
         if place is None:
             return root.prefix + self.copy.real_name(root, change.file or document.file)
         step, written_in = place
@@ -456,7 +454,7 @@ class _Bench:
         self.copy.write(root, file, data)
         self.now[root.prefix + file] = data
         try:
-            _check(before, self._readings(root, document, file), self._now(root, document), step)
+            check(before, self._readings(root, document, file), self._now(root, document), step)
         except CannotEdit as error:
             error.file = file
             raise
@@ -501,119 +499,3 @@ def _worst(findings: Iterable[Found]) -> dict[tuple[str, str, str], int]:
         if pair[1].suppressed is None:
             found[name] = max(found.get(name, 0), _RANK[pair[1].severity])
     return found
-
-
-def _with_renames(changes: Sequence[Change]) -> Iterator[Change]:
-    """A key taken out and put in under another name, with the same value, is renamed: the value stays as it
-    is written, and a secret is never touched."""
-    waiting = list(changes)
-    while waiting:
-        change = waiting.pop(0)
-        after = waiting[0] if waiting else None
-        if (
-            change.action == "remove"
-            and after is not None
-            and after.action == "add"
-            and (after.file, after.line, after.after) == (change.file, change.line, change.before)
-        ):
-            waiting.pop(0)
-            change = change._replace(action="rename", after=after.key)
-        yield change
-
-
-def _is_pool(document: Document) -> bool:
-    """A KafkaNodePool counts brokers; their settings are in the Kafka resource."""
-    return not document.settings and any(kind == "pool" for kind, _ in document.hints)
-
-
-def _files_of(document: Document) -> set[str]:
-    places = [setting.origin.at for setting in document.settings] + [item.at for item in document.dropped]
-    return {document.file, *(place.file for place in places if place is not None)}
-
-
-def _step(was: Document, now: Document, change: Change) -> tuple[EditStep, str] | None:
-    """The step to make and the file it is made in; None if a fix before it made it already."""
-    if change.action in ("rename", "remove"):
-        place = _written_place(now, change)
-        if place is None:
-            if _written_place(was, change) is not None:
-                return None
-            raise CannotEdit(f"{change.key} is not found where it was read", change.line, change.file)
-        if change.action == "rename" and (taken := _written(now, change.after or "")):
-            raise CannotEdit(f"{change.after} is set already", *_place(taken))
-        return EditStep(change.action, change.key, change.after or "", place.line), place.file
-    wanted = change.after or ""
-    written, before = _written(now, change.key), _written(was, change.key)
-    if written is not None and _same_value(written, wanted):
-        return None
-    if (written and written.value) != (before and before.value):
-        value = written.value if written is not None else "nothing"
-        raise CannotEdit(f"a fix before it sets {change.key} = {value}")
-    if written is None or written.origin.at is None:
-        return EditStep("add", change.key, wanted), now.file
-    if isinstance(written.value, Secret):
-        raise CannotEdit(f"{written.key} is a secret", *_place(written))
-    if isinstance(written.value, Unknown):
-        template = written.value.template.strip()
-        raise CannotEdit(f"{written.key} is filled in elsewhere ({template})", *_place(written))
-    return EditStep("set", written.key, wanted, written.origin.at.line), written.origin.at.file
-
-
-def _same_value(written: Setting, wanted: str) -> bool:
-    return isinstance(written.value, str) and written.value.strip() == wanted
-
-
-def _place(setting: Setting) -> tuple[int | None, str | None]:
-    at = setting.origin.at
-    return (at.line, at.file) if at is not None else (None, None)
-
-
-def _written(document: Document, key: str) -> Setting | None:
-    """The setting as it stands in a file, under any name that the client knows it by."""
-    for setting in document.settings:
-        if setting.origin.kind == "file" and _canonical(document, setting.key) == _canonical(document, key):
-            return setting
-    return None
-
-
-def _canonical(document: Document, key: str) -> str:
-    known = librdkafka(key) if document.client == "librdkafka" else None
-    return known.alias_of if known is not None and known.alias_of else key
-
-
-def _written_place(document: Document, change: Change) -> Location | None:
-    for setting in document.settings:
-        if setting.key == change.key and setting.origin.kind == "file":
-            return setting.origin.at
-    for item in document.dropped:
-        if item.key == change.key:
-            return item.at
-    return None
-
-
-def _check(
-    before: Sequence[Sequence[Document]], after: Sequence[Sequence[Document]], now: Document, step: EditStep
-) -> None:
-    """The files say what they said, but for the one setting: else the edit went wrong, and is not made."""
-    gone = {step.key} if step.action in ("rename", "remove") else set()
-    for old_documents, new_documents in zip(before, after, strict=True):
-        if [(one.component, one.name) for one in old_documents] != [
-            (one.component, one.name) for one in new_documents
-        ]:
-            raise CannotEdit("with it made, the file would be read differently", step.line)
-        for old, new in zip(old_documents, new_documents, strict=True):
-            was = {one.key: one.value for one in old.settings}
-            became = {one.key: one.value for one in new.settings}
-            for key in was.keys() | became.keys():
-                if was.get(key) == became.get(key) or key in gone:
-                    continue
-                if step.action == "rename" and key not in was:
-                    continue
-                if key == step.key and isinstance(became.get(key), str):
-                    continue
-                raise CannotEdit(f"{key} of {new.name} would change too", step.line)
-    settled = _written(now, step.key)
-    if step.action in ("set", "add") and (settled is None or not _same_value(settled, step.value)):
-        raise CannotEdit(f"{step.key} cannot be written here in a way that reaches Kafka", step.line)
-    if gone and (settled is not None or any(item.key == step.key for item in now.dropped)):
-        raise CannotEdit(f"{step.key} stands in more than one place", step.line)

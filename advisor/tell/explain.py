@@ -98,7 +98,7 @@ def _librdkafka(key: RdKey) -> Iterator[str]:
     yield _row("for", {"P": "producers", "C": "consumers"}.get(key.scope, "producers and consumers"))
 
 
-# What the search reads besides the facts: the keys that `decode` turns into a policy.
+# What the search reads besides the facts: the keys that `ask/policies.py` turns into a policy.
 _PRODUCER = (
     "acks",
     "enable.idempotence",

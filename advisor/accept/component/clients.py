@@ -10,6 +10,7 @@ from ..security import protocols as security
 from ..value import classes
 from ..value import numbers as values
 from ..value.definition import Config, Skip, missing_class
+from ..value.hosts import resolvable
 
 # At first anything could stand before the last host:port. 3.8 became strict, 3.9.1 took it back, 4.0 did not.
 _HOST_LETTERS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-%._:"
@@ -65,21 +66,6 @@ def _split(address: str, strict: bool) -> tuple[str, str] | None:
     head = head.removesuffix("]")
     before = head.rstrip(_HOST_LETTERS)
     return None if "\n" in before else (head[len(before) :], port)
-
-
-def resolvable(host: str) -> bool:
-    """False only where no resolver could ever answer: a colon outside an IPv6 address."""
-    return ":" not in host or is_ipv6(host)
-
-
-def is_ipv6(host: str) -> bool:
-    import ipaddress
-
-    try:
-        ipaddress.IPv6Address(host)
-    except ValueError:
-        return False
-    return True
 
 
 def plugin(config: Config, key: str, kind: str) -> Iterator[Reason]:

@@ -151,8 +151,8 @@ def fetch(model: Model, state: State, broker: int) -> Outcome:
         if len(behind.log) > len(ahead.log):
             # OFFSET_OUT_OF_RANGE: the leader's log is shorter, the follower cuts its own to it.
             end = len(ahead.log)
-            least = {"hw": min(behind.hw, end), "flushed": min(behind.flushed, end)}
-            cut = behind._replace(log=behind.log[:end], **least)
+            hw, flushed = min(behind.hw, end), min(behind.flushed, end)
+            cut = behind._replace(log=behind.log[:end], hw=hw, flushed=flushed)
             return put(state, broker, cut), (Effect("truncated", f"b{broker}", f"to {end}"),)
         state = hear(model, state, leader, broker, len(behind.log), effects)
         ahead = state.replicas[leader]
