@@ -13,11 +13,12 @@ from typing import Any
 import pytest
 
 from advisor import engine
-from advisor.find import outcomes as kept
+from advisor.find import outcomes
 from advisor.read import text_shapes
 from advisor.testing import audit_paths
 from tests.bench import repos
 from tests.bench._monorepo import write_repo
+from tests.fix.test_cases import SELECT, fix
 from tests.rules.case_files import read_cases
 
 HERE = Path(__file__).resolve().parent
@@ -55,7 +56,7 @@ def by_shape(monkeypatch: pytest.MonkeyPatch) -> Any:
         self._known = _AtOnce()
 
     def switch() -> None:
-        monkeypatch.setattr(kept, "KEPT_MAX", -1)
+        monkeypatch.setattr(outcomes, "KEPT_MAX", -1)
         monkeypatch.setattr(engine, "_FEW", -1)
         monkeypatch.setattr(text_shapes.TextShapes, "__init__", at_once)
 
@@ -86,11 +87,122 @@ def test_a_repository_by_shape_is_as_by_itself(
 ) -> None:
     write_repo(tmp_path / "repo", 18, one_topic)
     shared = audit_paths([str(tmp_path / "repo")])
-    monkeypatch.setattr(kept, "KEPT_MAX", 10_000)
+    monkeypatch.setattr(outcomes, "KEPT_MAX", 10_000)
     monkeypatch.setattr(engine, "_FEW", 10_000)
     alone = audit_paths([str(tmp_path / "repo")])
     assert json.dumps(shared) == json.dumps(alone)
     assert {finding["code"] for finding in shared["findings"]} >= {"KA101", "KA202"}
+
+
+TEAMS = (
+    "orders",
+    "zebras",
+    "bills",
+    "returns",
+    "aa",
+    "zz",
+    "carts",
+    "visits",
+    "mails",
+    "stock",
+    "prices",
+    "ads",
+)
+
+
+def alone_and_by_shape(root: Path, monkeypatch: pytest.MonkeyPatch, **given: Any) -> dict[str, Any]:
+    """The report of a repository that is large enough to be asked by shape: the same as asked one by one."""
+    shared = audit_paths([str(root)], **given)
+    with monkeypatch.context() as patched:
+        patched.setattr(outcomes, "KEPT_MAX", 10_000)
+        patched.setattr(engine, "_FEW", 10_000)
+        alone = audit_paths([str(root)], **given)
+    assert json.dumps(shared) == json.dumps(alone)
+    return shared
+
+
+def test_each_deployment_tells_of_its_own_topics(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Groups of one shape read a topic of their own, and some of them one more, before or behind it."""
+    files = {"topic-more.properties": "partitions=2\nreplication.factor=3\n"}
+    project = "[workload]\nmembers = 12\n"
+    for name in TEAMS:
+        files[f"topic-{name}.properties"] = "partitions=4\nreplication.factor=3\n"
+        files[f"{name}/consumer.properties"] = f"bootstrap.servers=kafka:9092\ngroup.id=of-{name}\n"
+        project += f'[[deployment]]\ntopic = "{name}"\ngroups = "of-{name}"\n'
+        if len(name) == 6:
+            project += f'[[deployment]]\ntopic = "more"\ngroups = "of-{name}"\n'
+    report = alone_and_by_shape(written(tmp_path, files | {"kafka-advisor.toml": project}), monkeypatch)
+    idle = [one["evidence"]["numbers"] for one in report["findings"] if one["code"] == "KA451"]
+    assert len(idle) >= len(TEAMS)
+    for name in TEAMS:
+        assert any(f"{name}: 4" in json.dumps(numbers) for numbers in idle)
+
+
+def test_a_name_that_looks_like_a_secret_is_no_mere_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secrets = ("AKIA" + "IOSFODNN7EXAMPLE", "ghp_" + "a1B2c3D4e5" * 4)
+    files = {
+        f"team-{number}/producer.properties": f"bootstrap.servers=kafka:9092\nacks=1\nclient.id={name}\n"
+        for number, name in enumerate((*TEAMS, *secrets))
+    }
+    report = alone_and_by_shape(written(tmp_path, files), monkeypatch, show_effective=True)
+    shown = json.dumps(report)
+    assert all(name in shown for name in TEAMS)
+    assert not any(secret in shown for secret in secrets)
+
+
+def test_a_plugin_that_reads_names_is_asked_of_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written(
+        tmp_path,
+        {
+            "names_of_teams.py": (
+                "from advisor.api import CheckSpec, Hit, Location, PackSpec, hookimpl\n"
+                "@hookimpl\ndef advisor_checks():\n"
+                "    return [CheckSpec('team', 'names_of_teams:team', 'document')]\n"
+                "def team(document, context):\n"
+                "    if 'zebras' in document.file:\n"
+                "        yield Hit(Location(document.file, 1), ('client.id',), {'team': document.file})\n"
+            ),
+            "pack.toml": (
+                '[pack]\nname = "teams"\nschema = 1\nprefix = "XY"\nabout = "a"\n'
+                '[[rule]]\ncode = "XY001"\nname = "of-zebras"\nseverity = "warning"\ncheck = "team"\n'
+                'message = "{team} is theirs"\nwhy = "w"\nsources = ["s"]\n'
+            ),
+        },
+    )
+    files = {
+        f"{name}/producer.properties": f"bootstrap.servers=kafka:9092\nacks=1\nclient.id={name}\n"
+        for name in TEAMS
+    }
+    report = alone_and_by_shape(
+        written(tmp_path / "repo", files),
+        monkeypatch,
+        rules=(str(tmp_path / "pack.toml"),),
+        plugins=(str(tmp_path / "names_of_teams.py"),),
+    )
+    assert [one["locations"][0]["file"] for one in report["findings"] if one["code"] == "XY001"] == [
+        "zebras/producer.properties"
+    ]
+
+
+def test_a_fix_of_a_large_repository_is_that_of_its_parts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Answers that are shared by shape, and those that are known from before a change, are the same."""
+    files = {
+        f"{name}/producer.properties": f"bootstrap.servers=kafka:9092\nacks=1\nclient.id={name}\n"
+        for name in TEAMS
+    }
+    files["topic-orders.properties"] = "partitions=3\nreplication.factor=3\nmin.insync.replicas=1\n"
+    written(tmp_path / "repo", files)
+    diffs = []
+    for few in (10, 10_000):
+        monkeypatch.setattr(outcomes, "KEPT_MAX", few)
+        monkeypatch.setattr(engine, "_FEW", few)
+        diffs.append(fix(tmp_path / "repo", *SELECT, "."))
+    assert diffs[0] == diffs[1]
+    assert diffs[0][1].count("+acks=") == len(TEAMS)
 
 
 def test_a_name_that_stands_elsewhere_too_is_no_mere_name(tmp_path: Path) -> None:
