@@ -39,6 +39,10 @@ class Computed:
     def names(self) -> list[str]:
         return sorted(self._functions)
 
+    @property
+    def functions(self) -> list[str]:
+        return sorted(self._functions.values())
+
     def check(self, rule: Rule) -> None:
         """A param that its guarantee does not know, or a word that it does not take, is told before anything
         is asked."""

@@ -182,7 +182,7 @@ class _Look:
         if component == "topic":
             if key in self.layers["topic"]:
                 return True
-            return self.deployment.topic is not None and bool(self.deployment.cluster)
+            return self.deployment.topic is not None and self.in_sight("broker", key)
         if component == "broker":
             # A node pool counts brokers and says nothing of their settings.
             return any(document.settings for document in self.deployment.cluster)
