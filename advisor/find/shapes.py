@@ -14,12 +14,19 @@ from typing import Any, NamedTuple
 
 from ..catalog import Version
 from ..model import Deployment, Document, Fact, Location, Origin, Setting
-from ..read.stand_ins import STAND_IN, word
+from ..read.stand_ins import STAND_IN, address, word
 
 # Keys whose plain values differ between services that behave alike; no client.rack: it is held against
 # broker.rack.
-NAMING = frozenset(("client.id", "group.id", "group.instance.id", "transactional.id", "application.id"))
-_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}").fullmatch
+NAMING = frozenset(
+    (
+        *("client.id", "group.id", "group.instance.id", "transactional.id", "application.id"),
+        *("bootstrap.servers", "metadata.broker.list"),
+    )
+)
+_HOST = r"[A-Za-z0-9][A-Za-z0-9.-]{0,99}:[0-9]{1,4}"
+_PLAIN = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._-]{{0,99}}|{_HOST}(?:,{_HOST}){{0,9}}").fullmatch
+_ADDRESSES = re.compile(rf"{_HOST}(?:,{_HOST})*").fullmatch
 
 
 class Shape(NamedTuple):
@@ -145,7 +152,7 @@ def _outline(document: Document, naming: frozenset[str]) -> tuple[tuple[Any, ...
 def _stand_ins(names: Sequence[str]) -> list[str]:
     """They sort as the names do."""
     ranks = {name: rank for rank, name in enumerate(sorted(names))}
-    return [word(ranks[name]) for name in names]
+    return [address(ranks[name]) if _ADDRESSES(name) else word(ranks[name]) for name in names]
 
 
 class _Renaming:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from ..model import Location, Origin, Secret, Setting, Unknown
 
 # A word that Kafka takes for an id of any kind.
-STAND_IN = re.compile(r"zq[0-9]{5}qz")
+STAND_IN = re.compile(r"zq[0-9]{5}qz(?::9092)?")
 
 Template = Callable[[Sequence[str]], Any]
 
@@ -17,6 +17,11 @@ Template = Callable[[Sequence[str]], Any]
 def word(number: int) -> str:
     """The word for the name with this number; words sort as their numbers do."""
     return f"zq{number:05}qz"
+
+
+def address(number: int) -> str:
+    """The word for a list of addresses, which Kafka takes for one."""
+    return f"{word(number)}:9092"
 
 
 class Hidden(Exception):
@@ -95,9 +100,16 @@ def _text_template(text: str, places: dict[str, int]) -> Template | None:
         return None
 
     def made(names: Sequence[str]) -> str:
-        return STAND_IN.sub(lambda found: names[places[found[0]]], text)
+        return STAND_IN.sub(lambda found: _name(found[0], names, places), text)
 
     return made
+
+
+def _name(found: str, names: Sequence[str], places: dict[str, int]) -> str:
+    if found in places:
+        return names[places[found]]
+    stand_in, colon, rest = found.partition(":")
+    return names[places[stand_in]] + colon + rest
 
 
 def _setting_template(setting: Setting, places: dict[str, int]) -> Template | None:

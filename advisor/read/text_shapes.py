@@ -70,6 +70,7 @@ class TextShapes:
         # Seen once: None. Seen twice: what was read, or False where each must be read by itself.
         self._known: dict[tuple[tuple[str, str], object], Told | bool | None] = {}
         self._lines: dict[str, _Line | str | None] = {}
+        self._alike = 0
 
     def read(
         self,
@@ -89,10 +90,13 @@ class TextShapes:
             if len(self._known) >= SHAPES_MAX:
                 self._known.clear()
             self._known[mark] = None
-            return load(Source(file, text, beside))
+            # Where most texts have turned out alike, the next will be too.
+            if self._alike <= len(self._known):
+                return load(Source(file, text, beside))
         known = self._known[mark]
         if known is None:
             known = self._known[mark] = _shared(shape, load)
+        self._alike += 1
         if not isinstance(known, Told):
             return load(Source(file, text, beside))
         found: Read = known.under(shape.names)
