@@ -24,7 +24,7 @@ def headline(decoded: Decoded, verdicts: Verdicts) -> Headline:
 
 
 # Which faults a guarantee is tried with, beyond what the rules ask.
-_FAULTS = {
+TOLERANCE_FAULTS = {
     "acked-records-survive": ("broker_crash", "broker_lost", "power_loss", "disk_wiped"),
     "writes-available": ("broker_crash",),
 }
@@ -38,7 +38,7 @@ def tolerances(decoded: Decoded, guarantee: str, verdicts: Verdicts) -> list[dic
         return []
     policies = [one.policy for one in replication_policies(decoded)]
     found = []
-    for fault in _FAULTS.get(guarantee, ()):
+    for fault in TOLERANCE_FAULTS.get(guarantee, ()):
         counted = [
             tolerance(policy, guarantee, fault, SEARCHED_UP_TO, ask=verdicts.ask) for policy in policies
         ]

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..memo.cache import Cache, digest
 from ..sim.search.verdict import Verdict, as_dict, from_dict
+from .common_verdicts import CommonVerdicts, question_text
 
 # Raise it whenever a change of sim/ or policies.py may change a verdict or a trace; the digest beside it is
 # what the test compares (python -m advisor.ask.verdicts prints the current one).
@@ -25,6 +26,7 @@ class Verdicts:
     def __init__(self, cache: Cache) -> None:
         self._cache = cache
         self._memo: dict[tuple[Any, ...], Verdict] = {}
+        self._common = CommonVerdicts()
         self.searches = 0
         self._late = self.was_late = False
 
@@ -34,14 +36,28 @@ class Verdicts:
         asked = (guarantee, policy, tuple(environment.items()), tuple(faults.items()))
         found = self._memo.get(asked)
         if found is None:
-            mark = _mark(guarantee, policy, environment, faults)
-            key = digest(mark.encode())
-            found = self._stored(key, mark)
+            question = question_text(guarantee, policy, environment, faults)
+            found = self._common.find(question)
             if found is None:
-                found = self._searched(guarantee, policy, environment, faults)
-                if not self._late:
-                    self._cache.put("verdict", key, {"mark": mark, **as_dict(found)})
+                found = self._kept_or_searched(question, guarantee, policy, environment, faults)
             self._memo[asked] = found
+        return found
+
+    def _kept_or_searched(
+        self,
+        question: str,
+        guarantee: str,
+        policy: Any,
+        environment: Mapping[str, int],
+        faults: Mapping[str, int],
+    ) -> Verdict:
+        mark = f"{SIM_VERSION}|{question}"
+        key = digest(mark.encode())
+        found = self._stored(key, mark)
+        if found is None:
+            found = self._searched(guarantee, policy, environment, faults)
+            if not self._late:
+                self._cache.put("verdict", key, {"mark": mark, **as_dict(found)})
         return found
 
     def _searched(
@@ -71,13 +87,6 @@ class Verdicts:
             return from_dict(kept)
         except (KeyError, TypeError, ValueError):
             return None
-
-
-def _mark(guarantee: str, policy: Any, environment: Mapping[str, int], faults: Mapping[str, int]) -> str:
-    parts = [str(SIM_VERSION), guarantee, repr(policy)]
-    parts += [f"{name}={count}" for name, count in sorted(environment.items())]
-    parts += [f"!{name}={count}" for name, count in sorted(faults.items())]
-    return "|".join(parts)
 
 
 def sources_digest() -> str:
