@@ -86,6 +86,11 @@ def known_faults(guarantee: str, counts: Counts) -> Counts:
     return counts
 
 
+def counted(counts: Counts) -> dict[str, int]:
+    """Without `rf` and its kin, which `known_faults` lets nobody ask of such a model."""
+    return {name: count for name, count in counts.items() if not isinstance(count, str)}
+
+
 def question(
     guarantee: str, environment: Counts | None, faults: Counts | None, rules: Sequence[Rule]
 ) -> Asked:
@@ -358,8 +363,7 @@ def _of_transactions(deployment: Deployment, asked: Asked, verdicts: Verdicts) -
     from ..ask.answers.transactions.reads import search
 
     found = _seen_transactions(deployment)
-    environment = {name: int(count) for name, count in asked.environment.items()}
-    faults = {name: int(count) for name, count in (asked.faults[0] if asked.faults else {}).items()}
+    environment, faults = counted(asked.environment), counted(asked.faults[0] if asked.faults else {})
     answer = search(asked.guarantee, found, environment, faults, verdicts.ask)
     outcome = Outcome(answer.verdict, answer.drawn, environment, faults, answer.depends_on, answer.reason)
     return Simulated(asked, outcome)

@@ -356,7 +356,7 @@ def _fetched(setup: FetchSetup) -> dict[str, Any]:
 
 def _held(group: Asked, context: Context) -> Iterable[Judgement]:
     look = group.look
-    limit = int(context.params["limit_ms"])
+    limit = int(context.params.get("limit_ms", 5_000))
     wait, _ = look.number("consumer", "fetch.max.wait.ms")
     least, _ = look.number("consumer", "fetch.min.bytes")
     patience, _ = look.number("consumer", "request.timeout.ms")
