@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..context import Context, Judgement
-from ..hookspecs import ModelSpec
+from ..hookspecs import NUMBER, ModelSpec
 from ..model import Deployment, Finding, UsageError
 from ..packs.pack import Rule
 from ..registry import function
+from ..syntax.numbers import LONG
 
 # A param whose name ends in a unit or a bound is a number.
 NUMBERS = ("_ms", "_bytes", "_per_second", "_min", "_max")
@@ -57,6 +58,9 @@ class Computed:
                     f"{rule.at}: rule {rule.code}: {rule.guarantee} has no param {name!r}; there is {known}"
                 )
         for name, words in allowed.items():
+            if words == NUMBER:
+                self._check_number(rule, name, params.get(name, 0))
+                continue
             # The empty word says that the param may be left out; written down, it is no word.
             given = params.get(name, "")
             if name in params and not words and name.endswith(NUMBERS) and not _is_count(given):
@@ -69,6 +73,16 @@ class Computed:
                 raise UsageError(
                     f"{rule.at}: rule {rule.code}: params.{name} {told}; {rule.guarantee} takes {known}"
                 )
+
+    def _check_number(self, rule: Rule, name: str, given: object) -> None:
+        is_number = isinstance(given, int | float) and not isinstance(given, bool)
+        if is_number and 0 <= given <= LONG[1]:  # type: ignore[operator]
+            return
+        stated = [one for one in (rule.code, rule.name) if name in self._params.get(one, {})]
+        place = (
+            f"kafka-advisor.toml: params.{stated[0]}" if stated else f"{rule.at}: rule {rule.code}: params"
+        )
+        raise UsageError(f"{place}.{name} is {given!r}, must be a number from 0 to {LONG[1]}")
 
     def _params_of(self, rule: Rule) -> dict[str, Any]:
         return {**rule.params, **self._params.get(rule.name, {}), **self._params.get(rule.code, {})}

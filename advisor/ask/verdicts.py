@@ -15,8 +15,8 @@ from .common_verdicts import CommonVerdicts, question_text
 
 # Raise it whenever a change of sim/ or policies.py may change a verdict or a trace; the digest beside it is
 # what the test compares (python -m advisor.ask.verdicts prints the current one).
-SIM_VERSION = 9
-SIM_DIGEST = "d4c8373c22471b17d949c9aec0f614f9"
+SIM_VERSION = 10
+SIM_DIGEST = "4a1db32f18ceac4345c169a491b287c0"
 
 # CPU seconds for one question; beyond them the verdict is Unknown.
 SECONDS_MAX = 2.0

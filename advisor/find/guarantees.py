@@ -162,7 +162,7 @@ def behaviour_of(decoded: Decoded, subjects: Mapping[str, Decoded | None]) -> tu
     return (
         decoded.version.number,
         decoded.family,
-        (decoded.racks, decoded.kraft),
+        (decoded.racks, decoded.racks_unplaced, decoded.kraft),
         _values(decoded),
         None if producer is None else tuple(knob.values for knob in producer.values()),
         tuple(subjects),

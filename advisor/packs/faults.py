@@ -33,3 +33,8 @@ def known_faults(guarantee: str, counts: Counts) -> Counts:
         if known is not BROKER_FAULTS and isinstance(count, str):
             raise UsageError(f"{name}={count}: {guarantee} wants a number, it knows no replication factor")
     return counts
+
+
+def counted(counts: Counts) -> dict[str, int]:
+    """Without `rf` and its kin, which `known_faults` lets nobody ask of such a model."""
+    return {name: count for name, count in counts.items() if not isinstance(count, str)}

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..memo.cache import Cache, digest
 from ..model import Location, UsageError
+from ..syntax.numbers import is_digits
 
 if TYPE_CHECKING:
     from ..schemas.tomltext import Path
@@ -139,7 +140,7 @@ def is_plain(value: Mapping[str, Any]) -> bool:
     for name, given in value.items():
         if name == "kafka_version" and isinstance(given, str):
             parts = given.split(".")
-            if not (2 <= len(parts) <= 4 and all(part.isascii() and part.isdigit() for part in parts)):
+            if not (2 <= len(parts) <= 4 and all(map(is_digits, parts))):
                 return False
         elif given not in _WORDS.get(name, ()):
             return False

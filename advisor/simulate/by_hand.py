@@ -16,7 +16,7 @@ from ..catalog import Version, resolve_version
 from ..join.effective import deployment_layers, effective
 from ..join.link import Overrides
 from ..model import Deployment, Document, Fact, Location, Origin, Setting, UsageError
-from ..packs.faults import Counts
+from ..packs.faults import Counts, counted
 from ..packs.pack import Rule
 from ..packs.vocabulary import (
     COMPUTED,
@@ -339,8 +339,7 @@ def _of_transactions(deployment: Deployment, asked: Asked, verdicts: Verdicts) -
     from ..ask.answers.transactions.reads import search
 
     found = _seen_transactions(deployment)
-    environment = {name: int(count) for name, count in asked.environment.items()}
-    faults = {name: int(count) for name, count in (asked.faults[0] if asked.faults else {}).items()}
+    environment, faults = counted(asked.environment), counted(asked.faults[0] if asked.faults else {})
     answer = search(asked.guarantee, found, environment, faults, verdicts.ask)
     outcome = Outcome(answer.verdict, answer.drawn, environment, faults, answer.depends_on, answer.reason)
     return Simulated(asked, outcome)

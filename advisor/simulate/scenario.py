@@ -18,6 +18,7 @@ from ..join.link import Overrides
 from ..model import Fact, Location, Origin, Setting, UsageError
 from ..packs.faults import known_faults
 from ..packs.vocabulary import COMPUTED, PRODUCER_GUARANTEES, TRANSACTION_GUARANTEES
+from ..syntax.numbers import INT, integer
 from .by_hand import check_overrides, completed, of_settings, written_by_groups
 from .scenario_values import Played, Scenario
 
@@ -249,9 +250,10 @@ def _driven_producer(
     events = []
     for text in scenario.events:
         name, _, record = text.partition(" ")
-        if record and not (record[:1] == "r" and record[1:].isdecimal()):
+        number = integer(record[1:], (0, INT[1])) if record[:1] == "r" else None
+        if record and number is None:
             raise UsageError(f"{place}events: {text!r}: write a verb and a record, such as send r0")
-        events.append(Event(name, int(record[1:]) if record else NO_BATCH))
+        events.append(Event(name, NO_BATCH if number is None else number))
     spent = {name: sum(event.name == name for event in events) for name in FAULTS}
     spent = {name: count for name, count in spent.items() if count}
     bounds = _bounds(scenario, policy)

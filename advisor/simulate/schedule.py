@@ -19,6 +19,7 @@ from ..sim.clock.clock import TooManyEvents
 from ..sim.clock.grid import GRID, Phase
 from ..sim.clock.record import Record, record
 from ..sim.clock.timeline import Outcome, Run, Setup, Step
+from ..syntax.numbers import INT, integer
 
 _OF_ONE = ("sigstop", "sigcont", "kill9", "term", "start", "wipe")
 _WAITS = ("wait_leader", "wait_isr", "wait_nodes")
@@ -172,11 +173,14 @@ def _sending(made: Step, arguments: Sequence[Any]) -> Step:
     if not 1 <= len(arguments) <= 2 or not isinstance(options, dict):
         raise _wrong("send")
     values = {"records": arguments[0], "size": 100, "gap_us": 0, **options}
+    most = {"size": INT[1], "gap_us": SECONDS_MAX * 1_000_000}
     for name, value in values.items():
         if name not in ("records", "size", "gap_us"):
             raise UsageError(f"send: unknown option {name!r}{did_you_mean(name, ('size', 'gap_us'))}")
         if not isinstance(value, int) or isinstance(value, bool) or value < 0:
             raise UsageError(f"send: {name} is {value!r}, must be a whole number, 0 or more")
+        if name in most and value > most[name]:
+            raise UsageError(f"send: {name} is {value}, must be at most {most[name]}")
     if not 1 <= values["records"] <= RECORDS_MAX:
         raise UsageError(f"send {values['records']}: records, from 1 to {RECORDS_MAX}")
     if values["records"] * values["gap_us"] > SECONDS_MAX * 1_000_000:
@@ -202,10 +206,14 @@ def _changes(given: Mapping[str, Any]) -> dict[str, int | bool]:
             if text not in ("true", "false"):
                 raise UsageError(f"topic_config: {key} is {text}, must be true or false")
             found[FIELDS[key]] = text == "true"
-        elif text.isdecimal():
-            found[FIELDS[key]] = int(text)
         else:
-            raise UsageError(f"topic_config: {key} is {text}, must be a whole number")
+            least = 1 if key == "min.insync.replicas" else 0
+            value = integer(text, (least, INT[1]))
+            if value is None:
+                raise UsageError(
+                    f"topic_config: {key} is {text}, must be a whole number from {least} to {INT[1]}"
+                )
+            found[FIELDS[key]] = value
     return found
 
 
@@ -262,8 +270,7 @@ def play(schedule: Schedule, deployment: Deployment, phase: int | None = None) -
 def _outcomes(setup: Setup, steps: Sequence[Step]) -> Iterator[Outcome]:
     left = ALL_EVENTS_MAX
     for phase in GRID:
-        run = Run(setup, phase)
-        run.clock.events_max = min(EVENTS_MAX, left)
+        run = Run(setup, phase, events_max=min(EVENTS_MAX, left))
         yield run.play(steps)
         left -= run.clock.events
 
