@@ -10,6 +10,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from ....context import Context, Hit, Judgement
+from ....join.effective import by_key
 from .settings import KEYS, LONG_MAX, Reading, nice_ms
 
 _DAY = 86_400_000
@@ -177,9 +178,9 @@ def _owner(reading: Reading, context: Context) -> str | None:
     topic = reading.deployment.topic
     assert topic is not None
     for group in reading.deployment.groups:
-        for setting in group.settings:
-            named = setting.key in ("config.storage.topic", "offset.storage.topic", "status.storage.topic")
-            if named and setting.value == topic.name:
+        settings = by_key(group)
+        for key in ("config.storage.topic", "offset.storage.topic", "status.storage.topic"):
+            if key in settings and settings[key].value == topic.name:
                 return "Kafka Connect"
     for pattern in context.params.get("state_topics", ()):
         name, _, owner = str(pattern).partition("=")
