@@ -42,6 +42,8 @@ SHAPES = {
 ASKED_KEYS = "asked_keys.json"
 # Code in here looks settings up by key, so that it is noted.
 _NOTED = "advisor."
+# But for join/racks.py, which goes through the brokers' settings.
+_OF_RACKS = ("broker.rack", "process.roles")
 # A topic's facts as a table of topics has them among its settings.
 TOPIC_FACTS = ("partitions", "replication.factor", "num-partitions", "replication-factor")
 
@@ -54,7 +56,7 @@ def names_kept_apart(rules: Sequence[Rule]) -> list[str]:
 
 def read_keys(registry: Registry, rules: Sequence[Rule]) -> frozenset[str]:
     """Every key that a rule about deployments is known to read, under any component."""
-    found = {*TOPIC_FACTS, *noted_keys()}
+    found = {*TOPIC_FACTS, *_OF_RACKS, *noted_keys()}
     for rule in rules:
         if rule.when:
             found |= {name.partition(".")[2] for name in _reads(rule)}

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 from ..model import Deployment, Document
 from ..syntax.numbers import fact_count
-from .effective import by_key
 
 # Enough partitions that every broker leads one and every shift of the followers is seen.
 _ROUNDS = 4
@@ -45,8 +44,7 @@ def broker_racks(deployment: Deployment) -> Racks | None:
         return all_named(_settled((None,) * brokers, racks))
     names: list[str | None] = []
     for document in cluster:
-        given = by_key(document).get("broker.rack")
-        found = given.value if given is not None else None
+        found = next((one.value for one in document.settings if one.key == "broker.rack"), None)
         if found is not None and (not isinstance(found, str) or not found.strip()):
             return None
         names.append(found.strip() if isinstance(found, str) else None)
@@ -76,8 +74,8 @@ def _settled(names: Sequence[str | None], count: int) -> tuple[str, ...]:
 
 def holds_partitions(document: Document) -> bool:
     """A KRaft node that is a controller and nothing else has no rack to lose."""
-    roles = by_key(document).get("process.roles")
-    return roles is None or not isinstance(roles.value, str) or roles.value.strip() != "controller"
+    roles = [setting.value for setting in document.settings if setting.key == "process.roles"]
+    return not roles or not isinstance(roles[0], str) or roles[0].strip() != "controller"
 
 
 class Placed(NamedTuple):
