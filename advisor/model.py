@@ -4,7 +4,7 @@ NamedTuples, not dataclasses: thousands are made in one audit, and importing dat
 would cost more than reading a small file.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple, NoReturn
 
 
@@ -90,6 +90,11 @@ class Location(NamedTuple):
 
     def __str__(self) -> str:
         return self.file if self.line is None else f"{self.file}:{self.line}"
+
+
+def in_file_order(places: Iterable[Location]) -> tuple[Location, ...]:
+    """Each place once; a whole file comes before its lines."""
+    return tuple(sorted(set(places), key=lambda place: (place.file, place.line or 0)))
 
 
 class Origin(NamedTuple):

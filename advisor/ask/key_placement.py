@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from ..guard.calls import PluginError
+from ..join.effective import by_key
 from ..model import Document
 
 Place = Callable[[bytes, int], int]
@@ -27,11 +28,13 @@ class KeyPlacer(NamedTuple):
 
 def placer_of(document: Document, partitioner: Callable[[str], Place | None]) -> KeyPlacer | None:
     """None where a template decides, or a class that no plugin explains; `partitioner` gives the plugins'."""
-    settings = {setting.key: setting.value for setting in document.settings}
+    settings = by_key(document)
     if document.client == "librdkafka":
-        given = settings.get("partitioner", "consistent_random")
+        chosen = settings.get("partitioner")
+        given = chosen.value if chosen is not None else "consistent_random"
         return _hashed(given) if isinstance(given, str) else None
-    named = settings.get("partitioner.class")
+    written = settings.get("partitioner.class")
+    named = written.value if written is not None else None
     if named is None:
         return _hashed("java")
     place = partitioner(named) if isinstance(named, str) else None

@@ -10,7 +10,7 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from ..catalog import Version, librdkafka, resolve_version
-from ..join.effective import bounds_of, client_layers, deployment_layers, effective
+from ..join.effective import bounds_of, client_layers, deployment_layers, effective, shows_brokers
 from ..join.racks import BROKERS_PLACED_MAX, TOO_MANY, Racks, broker_racks, worst_placement
 from ..model import Deployment, Document, Fact, Origin, Setting
 from ..sim.partition.state import Policy
@@ -187,8 +187,7 @@ class _Look:
                 return True
             return self.deployment.topic is not None and self.in_sight("broker", key)
         if component == "broker":
-            # A node pool counts brokers and says nothing of their settings.
-            return any(document.settings for document in self.deployment.cluster)
+            return shows_brokers(self.deployment)
         return component in self.layers
 
     def read(self, component: str, key: str) -> tuple[str | None, Setting | None]:

@@ -14,8 +14,9 @@ from ..ask.tolerance import headline, tolerances
 from ..ask.verdicts import Verdicts
 from ..fix.candidates import FACTS, is_same_key
 from ..fix.smallest_change import Repair, as_fix, decoded_for, silent_rules, smallest_repair
+from ..join.effective import by_key
 from ..join.racks import all_named, worst_placement
-from ..model import Deployment, Evidence, Finding, Location, Setting, members_of
+from ..model import Deployment, Evidence, Finding, Location, Setting, in_file_order, members_of
 from ..packs.pack import Rule
 from ..packs.vocabulary import PRODUCER_GUARANTEES
 from ..sim.search.verdict import Broken
@@ -150,7 +151,7 @@ class Guaranteed:
             (as_fix(repair, deployment, rule),) if repair is not None else (),
             deployment.id,
             (),
-            tuple(sorted({place for _, setting in shown if (place := setting.origin.at) and place != at})),
+            in_file_order(place for _, setting in shown if (place := setting.origin.at) and place != at),
             advice=repair.advice if repair is not None else (),
         )
 
@@ -203,8 +204,8 @@ def placements(decoded: Decoded) -> list[tuple[str, str]]:
 
 
 def rack_settings(deployment: Deployment) -> list[tuple[str, Setting]]:
-    found = [setting for broker in deployment.cluster for setting in broker.settings]
-    return [("broker", setting) for setting in found if setting.key == "broker.rack"]
+    found = (by_key(broker).get("broker.rack") for broker in deployment.cluster)
+    return [("broker", setting) for setting in found if setting is not None]
 
 
 def _blame(

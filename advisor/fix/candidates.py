@@ -3,6 +3,7 @@
 from ..ask.policies import INTERNAL, Decoded
 from ..ask.regions import Region
 from ..catalog import librdkafka
+from ..join.effective import by_key
 from ..join.racks import NAMED, Racks
 from ..model import Deployment, Document, Edit, Fact, Origin, Setting
 from ..syntax.numbers import fact_count
@@ -123,13 +124,9 @@ def topic_name(decoded: Decoded, deployment: Deployment) -> str | None:
     internal = INTERNAL[decoded.internal or ""]
     if internal.name is not None or internal.named_by is None:
         return internal.name
-    given = [
-        setting.value
-        for document in deployment.groups
-        for setting in document.settings
-        if document.component == internal.component and setting.key == internal.named_by
-    ]
-    return given[0] if given and isinstance(given[0], str) else None
+    found = (by_key(d).get(internal.named_by) for d in deployment.groups if d.component == internal.component)
+    given = next((one.value for one in found if one is not None), None)
+    return given if isinstance(given, str) else None
 
 
 def unseen_step(decoded: Decoded, deployment: Deployment, region: Region | None) -> str | None:

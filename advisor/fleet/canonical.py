@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from ..model import Document, Fact, Location, Origin, Secret, Setting, Unknown
+from ..model import Document, Fact, Location, Origin, Secret, Setting, Undisclosed, Unknown
 from ..read.values import value_of
 from .keys import NAMES, SHAPES
 
@@ -104,11 +104,14 @@ def _shown(key: str, value: str) -> str:
     return str(value_of(key, value))
 
 
-def masked(key: str, value: str, named: Iterable[str]) -> str:
-    """A value as it may be kept: a plain name and a secret are only said to be there."""
+def masked(key: str, value: str, named: Iterable[str], aliases: Mapping[str, str] = {}) -> str:
+    """A value as it may be kept: a plain name and a secret are only said to be there. `aliases`: what keys of
+    client families stand for, which says whether their values may be seen."""
     if key in named and key in NAMES and re.fullmatch(SHAPES[NAMES[key]], value):
         return NAMED
     shown = value_of(key, value)
+    if isinstance(shown, Undisclosed) and key in aliases:
+        shown = value_of(aliases[key], value)
     if isinstance(shown, Secret):
         return HIDDEN
     # A template as it may be shown, without the default of a secret.

@@ -1,16 +1,19 @@
 """Which keys matter to whom: those that only name something, and those that rules about deployments read.
 
-Nobody declares what a check or a guarantee reads, so it is taken from their code: every string constant
-that is a key's name counts as read. That keeps too many rather than too few.
+Nobody declares what a check or a guarantee reads, so it is noted while every example of every rule is judged
+(`asked_keys.json`, written by `python -m tests.fleet.test_row_law --rewrite`). A rule may still ask for a key
+that no example led it to: workers note that too, and what it may have decided is judged again (rows/plan.py).
 """
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from pkgutil import get_data
 from types import CodeType, ModuleType
 
-from ..catalog import NEWEST, resolution_table
+from ..catalog import NEWEST, librdkafka, librdkafka_names, resolution_table
 from ..packs.conditions import compile_condition
 from ..packs.pack import Rule
 from ..registry import Registry
@@ -36,15 +39,11 @@ SHAPES = {
     "path": r"(/[A-Za-z0-9._-]+)+",
 }
 
-# The modules that answer guarantees, besides those that plugins name.
-_ANSWERING = (
-    "advisor.ask.policies",
-    "advisor.join.racks",
-    "advisor.ask.judge",
-    "advisor.fix.candidates",
-    "advisor.find.guarantees",
-    "advisor.ask.key_placement",
-)
+ASKED_KEYS = "asked_keys.json"
+# Code in here looks settings up by key, so that it is noted.
+_NOTED = "advisor."
+# But for join/racks.py, which goes through the brokers' settings.
+_OF_RACKS = ("broker.rack", "process.roles")
 # A topic's facts as a table of topics has them among its settings.
 TOPIC_FACTS = ("partitions", "replication.factor", "num-partitions", "replication-factor")
 
@@ -56,21 +55,51 @@ def names_kept_apart(rules: Sequence[Rule]) -> list[str]:
 
 
 def read_keys(registry: Registry, rules: Sequence[Rule]) -> frozenset[str]:
-    """Every key that a rule about deployments may read, under any component."""
-    known = {key for _, key in resolution_table(NEWEST)} | {key for _, key in resolution_table("2.8")}
-    found = set(TOPIC_FACTS)
+    """Every key that a rule about deployments is known to read, under any component."""
+    found = {*TOPIC_FACTS, *_OF_RACKS, *noted_keys()}
     for rule in rules:
         if rule.when:
             found |= {name.partition(".")[2] for name in _reads(rule)}
-    for constant in _constants(_modules(registry)):
-        if constant in known:
-            found.add(constant)
-    # What a key reads when it is unset is read with it.
+    # A plugin's code may go through a document's settings itself: what it names counts as read.
+    known = {key for release in (NEWEST, "2.8") for _, key in resolution_table(release)}
+    known |= {*librdkafka_names(), *(key for spec in registry.clients.values() for key in spec.keys)}
+    found |= known.intersection(_constants(_modules(registry)))
+    return with_other_names(found, registry)
+
+
+def noted_keys() -> frozenset[str]:
+    """Those that were asked for when the examples of our rules were judged."""
+    return frozenset(json.loads(get_data(__package__, ASKED_KEYS) or b"[]"))
+
+
+def with_other_names(keys: Iterable[str], registry: Registry) -> frozenset[str]:
+    """The keys, and all that they may be written as in the same document."""
+    found = set(keys)
     for release in (NEWEST, "2.8"):
         for (component, key), table in resolution_table(release).items():
             if key in found:
-                # What the broker says for a topic is taken along by `resolving`, where it speaks.
+                # What the broker says for a topic is taken along by `behaviours`, where it speaks.
                 found |= {name for home, name, _ in table.sources if home == component}
+    names = [(name, known.alias_of) for name in librdkafka_names() if (known := librdkafka(name)) is not None]
+    names += aliases_of(registry).items()
+    for name, kafka in names:
+        if kafka in found or name in found:
+            found |= {name, kafka or name}
+    return frozenset(found)
+
+
+def aliases_of(registry: Registry) -> dict[str, str]:
+    """Every client family's own names, and what they stand for."""
+    return {name: kafka for spec in registry.clients.values() for name, kafka in spec.aliases.items()}
+
+
+def written_as(keys: Iterable[str]) -> frozenset[str]:
+    """The keys, and those of the broker that may speak for them."""
+    found = set(keys)
+    for release in (NEWEST, "2.8"):
+        for (_, key), table in resolution_table(release).items():
+            if key in keys:
+                found |= {name for _, name, _ in table.sources}
     return frozenset(found)
 
 
@@ -79,20 +108,14 @@ def _reads(rule: Rule) -> tuple[str, ...]:
 
 
 def _modules(registry: Registry) -> Iterator[ModuleType]:
+    """Code of plugins that answers for deployments."""
     from importlib import import_module
-    from pkgutil import walk_packages
 
-    from ..ask import answers
-
-    found = walk_packages(answers.__path__, f"{answers.__name__}.")
-    names = {*_ANSWERING, *(module.name for module in found)}
-    for model in registry.models:
-        names.add(model.function.partition(":")[0])
-    for check in registry.checks.values():
-        if check.reads == "deployment":
-            names.add(check.function.partition(":")[0])
-    for name in sorted(names):
-        yield sys.modules.get(name) or import_module(name)
+    code = [model.function for model in registry.models]
+    code += [check.function for check in registry.checks.values() if check.reads == "deployment"]
+    for name in sorted({function.partition(":")[0] for function in code}):
+        if not name.startswith(_NOTED):
+            yield sys.modules.get(name) or import_module(name)
 
 
 def _constants(modules: Iterable[ModuleType]) -> Iterator[str]:

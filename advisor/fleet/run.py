@@ -12,7 +12,7 @@ from ..memo.cache import Cache
 from ..model import UsageError
 from ..packs.pack import load_packs
 from ..registry import load_registry
-from .keys import names_kept_apart, read_keys
+from .keys import names_kept_apart, read_keys, with_other_names
 from .options import FleetOptions
 from .owners import owners_given
 from .result import FleetResult
@@ -21,7 +21,7 @@ from .session import NEEDED, is_local, settings
 from .shipping import bundle
 from .store.store import Store
 from .tell.results import write_results
-from .worker import Job, job_text
+from .worker import READ, Job, job_text
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -70,6 +70,8 @@ class Run:
         if resumed:
             self.progress("taking up the run that was cut short")
         known = self.store.verdicts() if self.options.cache else {}
+        met = {mark.partition("/")[2] for mark in known if mark.startswith(f"{READ}/")}
+        self.read |= with_other_names(met, self.registry)
         job = job_text(self._job(known))
         if "files" in kinds:
             if set(kinds) != {"files"}:

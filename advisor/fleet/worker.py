@@ -20,11 +20,13 @@ from typing import Any, NamedTuple
 from ..engine import Asked, Asking, Linked, Options, ask_linked
 from ..find.choice import Choice
 from ..hookspecs import FormatSpec
+from ..join.asked_keys import noted_in
 from ..join.link import facts_of
 from ..join.versions import choose_version
 from ..memo.cache import Cache
 from ..model import Deployment, Document, Finding, Location
 from ..packs.pack import Rule, load_packs
+from ..read.aliases import with_kafka_names
 from ..read.load import FileRecord
 from ..read.project import EMPTY
 from ..registry import load_registry
@@ -33,6 +35,7 @@ from .canonical import Canonical
 
 MARK, END = "\ue000", "\ue001"
 SECTION = "\u0006"
+READ = "read"  # the kind of what `note_missed` tells
 Row = dict[str, Any]
 
 
@@ -102,6 +105,11 @@ class Judge:
         choice.check(self.rules)
         self.asking = Asking(job.options(), registry, self.rules, choice, self.cache)
         self._told: set[str] = set()
+        self._read = frozenset(job.read)
+
+    def document(self, canonical: Canonical, file: str, name: str) -> Document:
+        """The document to judge, under the names that rules know."""
+        return with_kafka_names(canonical.document(file, name), self.asking.registry.clients)
 
     def ask(
         self,
@@ -120,6 +128,12 @@ class Judge:
             asking = asking._replace(rules=self._rules_of(profile))
         linked = Linked(records, tuple(documents), tuple(deployments), 0)
         return ask_linked(asking, EMPTY, linked, alone=not deployments)
+
+    def note_missed(self, asked: Iterable[str]) -> None:
+        """Keys that a deployment was asked for and that are left out where they are not thought to matter:
+        told to the driver, and kept for runs to come."""
+        for key in sorted(set(asked) - self._read):
+            self.cache.put(READ, key, {"mark": key})
 
     def _rules_of(self, profile: str) -> tuple[Rule, ...]:
         return tuple(rule for rule in self.rules if not rule.profiles or profile in rule.profiles)
@@ -181,7 +195,7 @@ def judge_documents(judge: Judge, texts: Sequence[str]) -> list[str]:
     for number, text in enumerate(texts):
         canonical = Canonical.read(text)
         profile = judge.job.profile or ("dev" if canonical.about.get("dev") else "prod")
-        document = canonical.document(_file("document", canonical, number), _mark("document", number))
+        document = judge.document(canonical, _file("document", canonical, number), _mark("document", number))
         asked.setdefault(profile, []).append((number, canonical, document))
     made: dict[int, str] = {}
     for profile, items in asked.items():
@@ -203,12 +217,15 @@ def judge_deployments(judge: Judge, texts: Sequence[str]) -> list[str]:
         for section in text.split(SECTION):
             slot, _, body = section.partition("=")
             canonical = Canonical.read(body)
-            documents.append(canonical.document(_file(slot, canonical, number), _mark(slot, number)))
+            documents.append(judge.document(canonical, _file(slot, canonical, number), _mark(slot, number)))
             places[documents[-1].file] = slot, canonical
         name = _mark("deployment", number)
         subjects.append((documents, deployment_of(judge.job, name, documents), places))
     every = [document for documents, _, _ in subjects for document in documents]
-    asked = judge.ask(every, [deployment for _, deployment, _ in subjects])
+    keys: set[str] = set()
+    with noted_in(keys):
+        asked = judge.ask(every, [deployment for _, deployment, _ in subjects])
+    judge.note_missed(keys)
     found = _by_resource(asked.findings)
     made = []
     for _, deployment, places in subjects:

@@ -13,12 +13,15 @@ from ..catalog import Version, keys, librdkafka, resolution
 from ..hookspecs import ClientSpec
 from ..model import Deployment, Document, Origin, Setting, Value
 from ..syntax.numbers import LONG, TYPES, integer
+from . import asked_keys
 
 Layers = Mapping[str, Mapping[str, Setting]]
 
 
 def by_key(document: Document | None) -> dict[str, Setting]:
-    return {setting.key: setting for setting in document.settings} if document is not None else {}
+    """The settings of a document, for whoever looks for some of them by their keys."""
+    found = {setting.key: setting for setting in document.settings} if document is not None else {}
+    return asked_keys.noting(found)
 
 
 def effective(
@@ -27,8 +30,9 @@ def effective(
     """The setting in force and whether somebody wrote it. `layers` holds the settings of each component
     in sight; `defaults` are the client family's own."""
     table = resolution(version, component, key)
+    asked_keys.note(key)
     for source, name, factor in table.sources:
-        given = layers.get(source, {}).get(name)
+        given = _written(layers, source, name)
         if given is not None:
             if name == key and source == component:
                 return given, True
@@ -38,6 +42,14 @@ def effective(
     if table.default is None:
         return None, False
     return _default(component, key, version), False
+
+
+def _written(layers: Layers, source: str, name: str) -> Setting | None:
+    """Not noted as asked for: which names a key is written under is said by the resolution table."""
+    layer = layers.get(source)
+    if layer is None:
+        return None
+    return dict.get(layer, name) if isinstance(layer, dict) else layer.get(name)
 
 
 @cache
@@ -83,23 +95,23 @@ def shown_default(default: Any) -> str:
 
 def client_layers(document: Document) -> dict[str, dict[str, Setting]]:
     """A client's settings under Kafka's own names: librdkafka's aliases are followed."""
-    settings = by_key(document)
+    settings = {setting.key: setting for setting in document.settings}
     if document.client == "librdkafka":
         for key, setting in list(settings.items()):
             known = librdkafka(key)
             if known is not None and known.alias_of:
                 settings.setdefault(known.alias_of, setting)
-    return {document.component: settings}
+    return {document.component: asked_keys.noting(settings)}
 
 
 # Every rule asks for them, one deployment after another: those of the last one are kept.
-_last: tuple[Deployment | None, dict[str, dict[str, Setting]]] = (None, {})
+_last: tuple[Deployment | None, dict[str, dict[str, Setting]], bool] = (None, {}, False)
 
 
 def deployment_layers(deployment: Deployment) -> dict[str, dict[str, Setting]]:
     global _last
-    if _last[0] is not deployment:
-        _last = (deployment, _layers(deployment))
+    if _last[0] is not deployment or _last[2] is not asked_keys.is_noting():
+        _last = (deployment, _layers(deployment), asked_keys.is_noting())
     return dict(_last[1])
 
 
@@ -114,8 +126,14 @@ def _layers(deployment: Deployment) -> dict[str, dict[str, Setting]]:
     for document in deployment.cluster:
         for setting in document.settings:
             broker.setdefault(setting.key, setting)
-    layers["broker"] = broker
+    layers["broker"] = asked_keys.noting(broker)
     return layers
+
+
+def shows_brokers(deployment: Deployment) -> bool:
+    """Are settings of brokers in sight? A node pool counts brokers and says nothing of their settings; a broker
+    that is only assumed has Kafka's defaults."""
+    return any(document.settings or document.format == "assumed" for document in deployment.cluster)
 
 
 def reader(

@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..hookspecs import ClientSpec
-from ..model import Document, Setting
+from ..model import Document, Setting, Undisclosed
+from .values import value_of
 
 _NOTE = "written as "
 
@@ -21,7 +22,11 @@ def with_kafka_names(document: Document, clients: Mapping[str, ClientSpec]) -> D
         name = spec.aliases.get(setting.key)
         # Where both names stand, Kafka's own is the one in force.
         if name is not None and name not in own:
-            setting = setting._replace(key=name, origin=setting.origin._replace(note=f"{_NOTE}{setting.key}"))
+            value = setting.value
+            if isinstance(value, Undisclosed):
+                value = value_of(name, value.compared())  # the family says what it holds
+            origin = setting.origin._replace(note=f"{_NOTE}{setting.key}")
+            setting = Setting(name, value, origin)
         settings[setting.key] = setting
     return document._replace(settings=tuple(settings.values()))
 

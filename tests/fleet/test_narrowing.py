@@ -88,7 +88,9 @@ def one_by_one(row: dict[str, object]) -> tuple[str | None, str | None]:
 def test_many_at_once_are_as_one_by_one():
     rows = drawn(4000)
     batches = pa.Table.from_pylist(rows, SCHEMA).to_batches(max_chunksize=700)
-    found = [row for batch in narrow_rows(batches, json.dumps(APART)) for row in batch.to_pylist()]
+    found = [
+        row for batch in narrow_rows(batches, json.dumps({"kept_apart": APART})) for row in batch.to_pylist()
+    ]
     assert [row["row_id"] for row in found] == [row["id"] for row in rows]
     assert [(row["fp"], row["reason"]) for row in found] == [one_by_one(row) for row in rows]
     # The text of each is there once, and is what the sha-256 is of.
@@ -127,7 +129,9 @@ def test_parquet_files_are_read_as_any_rows(tmp_path, group):
     read = [row for batch in batches for row in narrowing.narrow(batch).to_pylist()]
     assert found.rows == len(read)
     direct = [
-        row for batch in narrow_rows(table.to_batches(), json.dumps(APART)) for row in batch.to_pylist()
+        row
+        for batch in narrow_rows(table.to_batches(), json.dumps({"kept_apart": APART}))
+        for row in batch.to_pylist()
     ]
     assert read == direct
     assert Canonical.read(next(row["text"] for row in read if row["text"])).about["component"]

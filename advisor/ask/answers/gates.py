@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ...context import Context, Judgement
+from ...join.effective import by_key
 from ...model import Deployment, members_of
 
 _NAME = "transactional.id"
@@ -31,13 +32,13 @@ _BATCHES = frozenset(("batch.size", "max.message.bytes", "message.max.bytes"))
 
 
 def _writes(deployment: Deployment, keys: Iterable[str]) -> bool:
-    wanted = frozenset(keys)
-    return any(one.key in wanted for document in members_of(deployment) for one in document.settings)
+    found = [by_key(document) for document in members_of(deployment)]
+    return any(key in settings for key in keys for settings in found)
 
 
 def _has_transactions(deployment: Deployment) -> bool:
     producer = deployment.producer
-    return producer is not None and any(one.key == _NAME for one in producer.settings)
+    return _NAME in by_key(producer)
 
 
 def only_committed_read(deployment: Deployment, context: Context) -> Iterable[Judgement]:

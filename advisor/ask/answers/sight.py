@@ -6,7 +6,14 @@ from typing import Any
 
 from ...catalog import resolve_version
 from ...hookspecs import ClientSpec
-from ...join.effective import bounds_of, client_layers, deployment_layers, effective, family_defaults
+from ...join.effective import (
+    bounds_of,
+    client_layers,
+    deployment_layers,
+    effective,
+    family_defaults,
+    shows_brokers,
+)
 from ...model import Deployment, Document, Fact, Location, Origin, Setting, members_of
 from ...syntax.numbers import fact_count, integer
 
@@ -39,8 +46,7 @@ class Look:
                 return True
             return self.deployment.topic is not None and self.in_sight("broker", key)
         if component == "broker":
-            # A node pool counts brokers and says nothing of their settings.
-            return any(document.settings for document in self.deployment.cluster)
+            return shows_brokers(self.deployment)
         return component in self.layers
 
     def setting(self, component: str, key: str) -> Setting | None:

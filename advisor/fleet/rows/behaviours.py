@@ -78,8 +78,16 @@ def _entries(text: str) -> Entries:
     return {key: value for key, _, value in (entry.partition(BETWEEN) for entry in text.split(ENTRY))}
 
 
+def keys_of(texts: Iterable[str]) -> frozenset[str]:
+    """Every key that some configuration has."""
+    return frozenset(entry.partition(BETWEEN)[0] for text in texts for entry in text.split(ENTRY))
+
+
 def _joined(entries: Entries, wanted: Set[str]) -> str:
-    """The entries that count, and what is no key."""
+    """The entries that count, and what is no key. Of a configuration that has none of them the first stays:
+    a document without any setting says nothing, not even that defaults are in force."""
+    if not any(key in wanted for key in entries):
+        wanted = set(sorted(key for key in entries if key[:1] != "@")[:1])
     return ENTRY.join(
         f"{key}{BETWEEN}{value}" for key, value in entries.items() if key[:1] == "@" or key in wanted
     )

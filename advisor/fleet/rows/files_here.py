@@ -40,7 +40,7 @@ def count_splits(batches: Iterable[pa.RecordBatch], asked: str) -> Iterator[pa.R
     told = json.loads(asked)
     for batch in batches:
         for number in batch.column(0).to_pylist():
-            narrowing = Narrowing(told["kept_apart"])
+            narrowing = Narrowing(told["kept_apart"], told["aliases"])
             parts = [narrowing.narrow(part) for part in read_split(told["parts"][number], told["columns"])]
             if parts:
                 rows = pa.Table.from_batches(parts).combine_chunks()

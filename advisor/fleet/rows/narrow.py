@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b, sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -51,9 +51,10 @@ _NOTHING = pa.scalar(None, pa.string())
 _PAIRS_MAX = 1 << 20
 
 
-def narrow_rows(batches: Iterable[pa.RecordBatch], kept_apart: str) -> Iterator[pa.RecordBatch]:
-    """For mapInArrow; `kept_apart` is a JSON list of the keys whose plain values are names."""
-    narrowing = Narrowing(json.loads(kept_apart))
+def narrow_rows(batches: Iterable[pa.RecordBatch], asked: str) -> Iterator[pa.RecordBatch]:
+    """For mapInArrow; `asked` has `kept_apart` (the keys whose plain values are names) and `aliases` (what
+    keys of client families stand for)."""
+    narrowing = Narrowing(**json.loads(asked))
     for batch in batches:
         if batch.num_rows:
             yield narrowing.narrow(batch)
@@ -134,8 +135,8 @@ def _numbered(texts: pa.Array) -> pa.DictionaryArray:
 class Narrowing:
     """One task's: what it has met is written out once, and again by every other task and attempt."""
 
-    def __init__(self, kept_apart: Iterable[str]) -> None:
-        self._apart = frozenset(kept_apart)
+    def __init__(self, kept_apart: Iterable[str], aliases: Mapping[str, str] = {}) -> None:
+        self._apart, self._aliases = frozenset(kept_apart), aliases
         self._words: dict[tuple[str | None, str | None], tuple[int, int]] = {}
         self._met: dict[bytes, Known] = {}
 
@@ -229,7 +230,7 @@ class Narrowing:
         return Known(sha256(text.encode()).hexdigest(), counted), text
 
     def _masked(self, key: str | None, value: str | None) -> str:
-        return ABSENT if value is None or key is None else masked(key, value, self._apart)
+        return ABSENT if value is None or key is None else masked(key, value, self._apart, self._aliases)
 
     def _pair_words(self, pairs: Pairs) -> NDArray[np.uint64]:
         """Two hashes of each pair. Names are many: whether they are plain is asked of all at once."""

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ...model import UsageError
+from ..keys import with_other_names, written_as
 from ..shipping import sent
 from ..store.tables import SCHEMAS
 from ..tell.gathered import Cell, Document, Gathered, Row, Said
 from ..tell.reach import reached
 from ..tell.results import table_findings
 from ..tell.shown_findings import rows_shown
-from ..worker import SECTION
-from .behaviours import Subject, combinations_of, subjects
+from ..worker import READ, SECTION
+from .behaviours import Combination, Subject, combinations_of, keys_of, subjects
 from .link import Clusters, clusters_of
 from .plan_here import RowsHere
 from .plan_there import RowsThere
@@ -47,11 +49,7 @@ def audit_rows(run: Run, kinds: Sequence[str], job: str) -> Gathered:
     clusters = _clusters(good, options.link)
     rows.join(clusters, rows_in)
     cells = store.whole("cells")
-    asked = subjects(
-        run.spark, combinations_of(cells), texts, clusters.members, run.read, options.kafka_version
-    )
-    run.progress("judging each behaviour once")
-    said = _judged(run, _asked(texts, asked), job)
+    asked, said = _judged_as_read(run, combinations_of(cells), texts, clusters, job)
     gathered = Gathered(
         "tables",
         rows_in,
@@ -93,6 +91,31 @@ def _summed(kind: Any, rows: pa.Table) -> list[Any]:
     return [kind(*row) for row in zip(*columns, strict=True)]
 
 
+def _judged_as_read(
+    run: Run, combinations: Sequence[Combination], texts: Mapping[str, str], clusters: Clusters, job: str
+) -> tuple[dict[str, Subject], _Said]:
+    """What is judged for each behaviour, and what was said. A rule that asks for a key which was left out has
+    not seen what it needs: those that have the key are judged again, with it."""
+    written = keys_of(texts.values())
+    said = _Said({}, {}, {})
+    run.progress("judging each behaviour once")
+    for number in count(1):
+        asked = subjects(
+            run.spark, combinations, texts, clusters.members, run.read, run.options.kafka_version
+        )
+        fresh = {name: one for name, one in asked.items() if one.mark not in said.joint}
+        step = "judged" if number == 1 else f"judged-{number}"
+        more = _judged(run, _asked(texts if number == 1 else {}, fresh), job, step)
+        said = _Said(said.alone | more.alone, said.joint | more.joint, said.verdicts | more.verdicts)
+        met = {mark.partition("/")[2] for mark in said.verdicts if mark.startswith(f"{READ}/")}
+        new = with_other_names(met, run.registry) - run.read
+        run.read |= new
+        if written.isdisjoint(written_as(new)):
+            return asked, said
+        run.progress(f"judging again with {len(new)} more keys that rules asked for")
+    raise AssertionError("each round adds a key, and keys are finite")
+
+
 def _asked(texts: Mapping[str, str], subjects: Mapping[str, Subject]) -> Iterator[Row]:
     """What is judged, each text once."""
     for fp, text in texts.items():
@@ -107,7 +130,7 @@ class _Said(NamedTuple):
     verdicts: dict[str, str]
 
 
-def _judged(run: Run, asked: Iterable[Row], job: str) -> _Said:
+def _judged(run: Run, asked: Iterable[Row], job: str, step: str) -> _Said:
     from pyspark.sql import functions as F
 
     def make() -> DataFrame:
@@ -120,9 +143,9 @@ def _judged(run: Run, asked: Iterable[Row], job: str) -> _Said:
         frame = run.spark.createDataFrame(table).repartition(parts, together)
         return frame.mapInArrow(work, "kind string, mark string, payload string")
 
-    run.store.step("judged", make)
+    run.store.step(step, make)
     said = _Said({}, {}, {})
-    for row in run.store.rows("judged"):
+    for row in run.store.rows(step):
         if row["kind"] == "verdict":
             said.verdicts[row["mark"]] = row["payload"]
         else:

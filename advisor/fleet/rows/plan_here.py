@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..keys import aliases_of
 from ..shipping import sent
 from ..store.places import LocalPlace
 from ..store.store import UNFINISHED
@@ -43,7 +44,12 @@ class RowsHere:
         return None if found is None else cls(run, found)
 
     def read(self) -> None:
-        asked = {**self._found._asdict(), "kept_apart": self._run.kept_apart, "buckets": self._buckets}
+        asked = {
+            **self._found._asdict(),
+            "kept_apart": self._run.kept_apart,
+            "aliases": aliases_of(self._run.registry),
+            "buckets": self._buckets,
+        }
         self._step("counted", "configurations", "count_splits", len(self._found.parts), asked, COUNTED)
 
     def join(self, clusters: Clusters, rows: int) -> None:

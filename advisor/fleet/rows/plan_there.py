@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ..keys import aliases_of
 from .link import Clusters, linked
 from .sources import normalised, read_table
 
@@ -35,7 +36,7 @@ class RowsThere:
         run, whole = self._run, None
         for source, kind in zip(run.sources, self._kinds, strict=True):
             raw = source if kind == "frame" else read_table(run.spark, source, kind, run.options)
-            rows = normalised(raw, run.options, run.kept_apart, run.packed)
+            rows = normalised(raw, run.options, run.kept_apart, run.packed, aliases_of(run.registry))
             whole = rows if whole is None else whole.unionByName(rows)
         assert whole is not None
         return whole if run.options.partitions is None else whole.repartition(run.options.partitions)

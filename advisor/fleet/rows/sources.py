@@ -131,10 +131,15 @@ def named_columns(names: Sequence[str], columns: Mapping[str, str]) -> dict[str,
 
 
 def normalised(
-    raw: DataFrame, options: FleetOptions, kept_apart: list[str], packed: bytes | None = None
+    raw: DataFrame,
+    options: FleetOptions,
+    kept_apart: list[str],
+    packed: bytes | None = None,
+    aliases: Mapping[str, str] = {},
 ) -> DataFrame:
     """One row a configuration, as narrowing.NARROW has it; made by the executors' Python."""
-    work = sent("advisor.fleet.rows.narrow:narrow_rows", json.dumps(kept_apart), packed)
+    asked = json.dumps({"kept_apart": kept_apart, "aliases": dict(aliases)})
+    work = sent("advisor.fleet.rows.narrow:narrow_rows", asked, packed)
     return _fed(raw, options).mapInArrow(work, NARROW)
 
 

@@ -1,7 +1,7 @@
 """What the simulator answered, kept for all runs to come: a parquet table in OUT/verdicts.
 
     simulator  SIM_VERSION and the digest of its sources: a folder each (`simulator=2-82bde8381624`)
-    kind       verdict (the search) or answer (what is computed)
+    kind       verdict (the search), answer (what is computed) or read (a key that a rule asked for)
     key        digest of the question
     question   the guarantee, the policy, what is free of charge, the faults
     answer     JSON
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 FOLDER = "verdicts"
 SIMULATOR = f"{SIM_VERSION}-{SIM_DIGEST[:12]}"
 COLUMNS = ("kind", "key", "question", "answer")
-KINDS = ("verdict", "answer")
+KINDS = ("verdict", "answer", "read")
 # Beyond this many files, listing and opening them costs more than writing them anew.
 FILES_MAX = 16
 _HERE = f"{FOLDER}/simulator={SIMULATOR}"

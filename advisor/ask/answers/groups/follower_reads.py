@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ....context import Context, Hit, Judgement
+from ....join.effective import by_key
 from ....model import Edit
 from .settings import Asked, seconds
 
@@ -105,10 +106,12 @@ def _racks(group: Asked) -> set[str] | None:
     """The racks that brokers name; None if some of them cannot be known."""
     named: set[str] = set()
     for broker in group.look.deployment.cluster:
-        values = [setting.value for setting in broker.settings if setting.key == "broker.rack"]
-        if any(not isinstance(value, str) for value in values):
+        given = by_key(broker).get("broker.rack")
+        if given is None:
+            continue
+        if not isinstance(given.value, str):
             return None
-        named |= {value for value in values if isinstance(value, str)}
+        named.add(given.value)
     brokers = group.look.count("cluster.brokers")
     stated = group.look.fact("cluster.racks") is not None
     complete = brokers is None or len(group.look.deployment.cluster) >= brokers

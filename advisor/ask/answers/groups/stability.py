@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ....context import Context, Hit, Judgement
+from ....join.effective import by_key
 from ....model import Deployment, Document, Edit, Location
 from ....sim.groups.clock.phases import GroupSetup, Phase
 from .settings import Asked, groups_of, round_down, round_up_ms, seconds, smaller_batch, stands_before
@@ -309,14 +310,16 @@ def _instance(group: Asked, context: Context) -> Iterable[Judgement]:
 
 def _written(document: Document) -> Location:
     """Where its id stands."""
-    places = [one.origin.at for one in document.settings if one.key == "group.instance.id"]
-    return next((at for at in places if at is not None), Location(document.file, document.line))
+    given = by_key(document).get("group.instance.id")
+    at = given.origin.at if given is not None else None
+    return at or Location(document.file, document.line)
 
 
 def _same_instance(group: Asked, other: Any, context: Context) -> bool:
-    settings = {setting.key: setting.value for setting in other.settings}
+    settings = by_key(other)
     mine, _ = group.look.text("consumer", "group.id")
-    return settings.get("group.instance.id") == group.instance and settings.get("group.id") == mine
+    wanted = {"group.instance.id": group.instance, "group.id": mine}
+    return all((one.value if (one := settings.get(key)) else None) == wanted[key] for key in wanted)
 
 
 def _twins(setup: GroupSetup) -> list[dict[str, Any]]:

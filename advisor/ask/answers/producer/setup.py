@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ....catalog import Version, librdkafka, resolve_version
-from ....join.effective import client_layers, deployment_layers, effective
+from ....join.effective import by_key, client_layers, deployment_layers, effective, shows_brokers
 from ....model import Deployment, Origin, Setting
 from ....packs.conditions import number
 from ....sim.clock.producer.policy import ClientPolicy
@@ -261,11 +261,11 @@ class _Reader:
 
     def _combined(self) -> list[bool]:
         both = {"broker", "controller"}
+        given = (by_key(document).get("process.roles") for document in self.deployment.cluster)
         return [
             isinstance(setting.value, str) and {part.strip() for part in setting.value.split(",")} == both
-            for document in self.deployment.cluster
-            for setting in document.settings
-            if setting.key == "process.roles"
+            for setting in given
+            if setting is not None
         ]
 
     def producer(self, java: str, rdkafka: str | None, factor: int, rdkafka_factor: int) -> int | None:
@@ -324,7 +324,7 @@ class _Reader:
         return Setting(key, default, Origin("default", None, "default of librdkafka"))
 
     def _in_sight(self, component: str) -> bool:
-        return any(document.settings for document in self.deployment.cluster)
+        return shows_brokers(self.deployment)
 
     def _keep(self, *pairs: Pair) -> None:
         self.settings += [pair for pair in pairs if pair not in self.settings]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ....context import Context, Hit, Judgement
+from ....join.effective import by_key
 from .settings import LONG_MAX, Reading, life_story, nice_bytes, nice_ms, traffic_bounds
 
 if TYPE_CHECKING:
@@ -202,7 +203,7 @@ def total_size(reading: Reading, context: Context) -> Judgement | None:
     topic = reading.deployment.topic
     if limit <= 0 or "delete" not in reading.policies or topic is None:
         return None
-    if "retention.bytes" not in {setting.key for setting in topic.settings}:
+    if "retention.bytes" not in by_key(topic):
         return None  # a broker's limit was not meant as the size of one topic
     partitions, replicas = reading.partitions, reading.replicas
     if partitions is None or partitions * (replicas or 1) < int(context.params.get("copies_min", 10)):

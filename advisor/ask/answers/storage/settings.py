@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from ....catalog import lookup
 from ....context import Context
-from ....join.effective import bounds_of, effective
-from ....model import Deployment, Edit, Location, Setting, members_of
+from ....join.effective import bounds_of, by_key, effective
+from ....model import Deployment, Edit, Location, Setting, in_file_order, members_of
 from ....packs.conditions import number
 from ....syntax.numbers import integer
 from ..sight import Look
@@ -209,14 +209,14 @@ class Reading:
     def also(self, at: Location, *keys: str) -> tuple[Location, ...]:
         found = [self.setting(key)[0] for key in keys]
         places = [one.origin.at for one in found if one is not None and one.origin.at is not None]
-        return tuple(sorted({place for place in places if place != at}))
+        return in_file_order(place for place in places if place != at)
 
     def subject(self, *keys: str) -> str:
         """Who is at fault: the topic, or the cluster where its file decides for every topic."""
         topic = self.deployment.topic
-        own = {setting.key for setting in topic.settings} if topic is not None else set()
+        own = by_key(topic)
         if topic is None or (
-            self.deployment.cluster and own.isdisjoint(keys) and any(map(self.written, keys))
+            self.deployment.cluster and not any(key in own for key in keys) and any(map(self.written, keys))
         ):
             return self.cluster
         return topic.name

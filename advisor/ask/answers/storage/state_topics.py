@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 
 from ....context import Context
+from ....join.effective import by_key
 from ....model import Deployment
 
 _STORAGE = ("config.storage.topic", "offset.storage.topic", "status.storage.topic")
@@ -19,9 +20,8 @@ def state_owner(deployment: Deployment, patterns: Iterable[str], context: Contex
         return None
     own = context.original(deployment.topic).name
     for group in deployment.groups:
-        if group.component == "connect" and any(
-            setting.key in _STORAGE and setting.value == own for setting in group.settings
-        ):
+        settings = by_key(group) if group.component == "connect" else {}
+        if any(key in settings and settings[key].value == own for key in _STORAGE):
             return "Kafka Connect"
     # One pattern may be written without a list around it.
     return _fitting(own, tuple(patterns) if isinstance(patterns, list | tuple) else (str(patterns),))

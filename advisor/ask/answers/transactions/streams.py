@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ....context import Context, Hit, Judgement
+from ....join.effective import by_key
 from ....model import Deployment, Document, Edit, Location, Origin, Setting
 from ....syntax.numbers import integer
 from ..sight import Look, stated
@@ -20,10 +21,8 @@ _SETS_TIMEOUT_FROM = (2, 6)
 
 
 def exactly_once(document: Document) -> bool:
-    return document.component == "streams" and any(
-        one.key == "processing.guarantee" and str(one.value).strip().startswith("exactly_once")
-        for one in document.settings
-    )
+    given = by_key(document).get("processing.guarantee") if document.component == "streams" else None
+    return given is not None and str(given.value).strip().startswith("exactly_once")
 
 
 def judge_streams(deployment: Deployment, context: Context) -> Iterable[Judgement]:
