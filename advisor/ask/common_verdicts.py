@@ -1,7 +1,8 @@
 """Verdicts of common behaviours, shipped with the program: a first audit has little to search.
 
-`common_verdicts.json` is made by `python -m advisor.ask.common_questions`. It is a JSON list, one value a line, so that a reader takes the lines it needs and parses no other: a head, then the
-questions as [key, line of the verdict] in the order of their keys, then what verdicts are made of, each once.
+`common_verdicts.json` is made by `python -m advisor.ask.common_questions`. It is a JSON list, one value a
+line, so that a reader takes the lines it needs and parses no other: a head, then the questions as
+[key, line of the verdict] in the order of their keys, then what verdicts are made of, each once.
 
 The table is never needed for a right answer. One that is missing, damaged, or made from other sources of the
 simulator than these counts as empty, and every question is searched.
