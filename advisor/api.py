@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from .edit.steps import related as related
     from .edit.steps import removed_lines as removed_lines
     from .edit.steps import spliced as spliced
+    from .hookspecs import NUMBER as NUMBER
     from .hookspecs import CheckSpec as CheckSpec
     from .hookspecs import ClientSpec as ClientSpec
     from .hookspecs import FormatSpec as FormatSpec
@@ -78,6 +79,7 @@ if TYPE_CHECKING:
     from .sim.placing.partitioner import partition_for as partition_for
     from .syntax.numbers import fact_count as fact_count
     from .syntax.numbers import integer as integer
+    from .syntax.numbers import is_digits as is_digits
     from .syntax.properties import Entry as Entry
     from .syntax.properties import parse_properties as parse_properties
     from .syntax.units import meant as meant
@@ -94,7 +96,7 @@ _HOMES = {
     "context": "Context Hit Judgement",
     "edit.steps": "CannotEdit EditStep Splice inserted_after line_end line_start next_line related "
     "removed_lines spliced",
-    "hookspecs": "CheckSpec ClientSpec FormatSpec ModelSpec PackSpec ReporterSpec hookimpl",
+    "hookspecs": "NUMBER CheckSpec ClientSpec FormatSpec ModelSpec PackSpec ReporterSpec hookimpl",
     "ask.key_placement": "KeyPlacer placer_of",
     "model": "Change Deployment Document Dropped Edit Fact Fix Loaded LoadError Location Origin Secret "
     "Setting Source Undisclosed Unknown Value",
@@ -104,7 +106,7 @@ _HOMES = {
     "tell.run_table": "trace_table",
     "read.secrets": "is_secret_key",
     "sim.placing.partitioner": "partition_for",
-    "syntax.numbers": "fact_count integer",
+    "syntax.numbers": "fact_count integer is_digits",
     "syntax.properties": "Entry parse_properties",
     "syntax.units": "meant spring_bytes spring_millis",
     "syntax.yamltree": "Node parse_yaml",

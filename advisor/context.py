@@ -89,16 +89,17 @@ class Context:
         self.outside: list[Outside] = []
 
     def version_of(self, document: Document) -> Version:
-        return self._version_of(self._original(document))
+        return self._version_of(self.original(document))
 
     def deployments_of(self, document: Document) -> tuple[Deployment, ...]:
         found = self.homes_of(document)
-        self.outside.append(Outside(self._original(document), None, found))
+        self.outside.append(Outside(self.original(document), None, found))
         return found
 
     def across(self, document: Document, read: Callable[[tuple[Deployment, ...]], Any]) -> Any:
-        """What `read` makes of all deployments of a document, read once for all that ask."""
-        original = self._original(document)
+        """What `read` makes of all deployments of a document, worked out once for all that ask; None if it
+        is in none."""
+        original = self.original(document)
         value = self.look_outside(original, read)
         self.outside.append(Outside(original, read, value))
         return value
@@ -108,12 +109,13 @@ class Context:
             return self._deployments_of(original)
         mark = id(original), read
         if mark not in self._looked:
-            self._looked[mark] = read(self._deployments_of(original))
+            found = self._deployments_of(original)
+            self._looked[mark] = read(found) if found else None
         return self._looked[mark]
 
     def homes_of(self, document: Document) -> tuple[Deployment, ...]:
         """Its deployments, for the audit's own use: what depends on them is not noted."""
-        return self._deployments_of(self._original(document))
+        return self._deployments_of(self.original(document))
 
     def partitioner(self, name: str) -> Callable[[bytes, int], int] | None:
         """The plugin's code behind a partitioner.class; None if no plugin knows the class."""
@@ -127,10 +129,11 @@ class Context:
         return self._code(target, "refusal") if target is not None and self._code is not None else None
 
     def stand_in(self, changed: Document, original: Document) -> None:
-        """What is asked about a document with a fix made is answered as for the one in the file."""
+        """What is asked about a document with a fix made, or under other names, is answered as for the one in
+        the file."""
         if changed is not original:
-            self._originals[id(changed)] = (changed, self._original(original))
+            self._originals[id(changed)] = (changed, self.original(original))
 
-    def _original(self, document: Document) -> Document:
+    def original(self, document: Document) -> Document:
         found = self._originals.get(id(document))
         return found[1] if found is not None else document

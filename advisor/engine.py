@@ -20,11 +20,16 @@ from .packs.pack import Rule, load_packs
 from .read.files import PROJECT_FILE, Scope, Unreadable, Workspace, find_scope, leave_out, read_bytes
 from .read.load import FileRecord, load_file, relative
 from .read.project import EMPTY, Project, load_project
+from .read.text_shapes import TextShapes
 from .registry import Registry, load_registry
 
 if TYPE_CHECKING:
     from .find.memory import Memories, Memory
     from .find.outcomes import Answers
+
+
+# Up to so many files are read one by one; among more, some differ in names alone.
+_FEW = 10
 
 
 class Options(NamedTuple):
@@ -202,10 +207,13 @@ def _linked(
 ) -> Linked:
     records: list[FileRecord] = []
     ignored = 0
+    shapes = None
+    if len(workspace.files) > _FEW:
+        shapes = TextShapes(marker for spec in registry.formats for marker in spec.markers)
     for number, (path, target, named) in enumerate(workspace.files, 1):
         if number % 500 == 0:
             progress(f"read {number} of {len(workspace.files)} files")
-        record = load_file(path, workspace.root, registry, project, target, named)
+        record = load_file(path, workspace.root, registry, project, target, named, shapes=shapes)
         if record is None:
             ignored += target
         else:

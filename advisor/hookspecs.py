@@ -81,6 +81,9 @@ class ClientSpec(NamedTuple):
 MODEL_KINDS = ("assignor", "guarantee", "partitioner")
 
 
+NUMBER = ("a number",)
+
+
 class ModelSpec(NamedTuple):
     """A piece of the simulator: kind assignor | guarantee | partitioner.
 
@@ -89,7 +92,9 @@ class ModelSpec(NamedTuple):
     generation, instance_id and rack; metadata.partitions are the counts by topic. If the function has a true
     attribute `cooperative`, members keep what they read while they join.
     guarantee: `function(deployment, context)` yields Judgements. If `params` is given, a rule may have no
-    others, and one that is listed with words must be one of them; "" among them: it may be left out.
+    others, and one that is listed with words must be one of them; "" among them: it may be left out. One that
+    is listed with NUMBER, or without words under a name that ends in a unit or a bound (_ms, _bytes,
+    _per_second, _min, _max), is a number from 0 to the largest long.
     partitioner: `name` is the class as partitioner.class names it, and `function(key, partitions)` gives the
     partition of a key (bytes), 0 to partitions - 1."""
 

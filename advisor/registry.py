@@ -102,6 +102,11 @@ _functions: dict[tuple[str, str], Callable[..., Any]] = {}
 _owners: dict[str, str] = {}
 
 
+def is_foreign(target: str) -> bool:
+    """Is the code behind it that of a plugin which is not ours?"""
+    return target in _owners
+
+
 def function(target: str, gives: str) -> Callable[..., Any]:
     """The code behind a "module:function" string, imported on first use. `gives` is what the code of a plugin
     is held to: claim | hits | judgements | loaded | partition | plan | refusal | text."""

@@ -15,6 +15,7 @@ from typing import Any
 
 from .engine import Options, audit
 from .output.files import write_file
+from .syntax.numbers import is_digits
 from .tell.report import build_report
 
 
@@ -92,4 +93,4 @@ def _escaped(text: str) -> str:
 
 
 def _toml(value: str) -> str:
-    return value if value.isdigit() or value in ("true", "false") else f'"{value}"'
+    return value if is_digits(value) or value in ("true", "false") else f'"{value}"'

@@ -76,6 +76,128 @@ def test_only_accept_and_fix_reveal_secrets():
     assert users == []
 
 
+_CHECKED = "numbers of [workload] and of params, checked when their file was read, and of the catalog"
+_OURS = "text of the catalog's or the simulator's own"
+_SHAPED = "text whose digits a pattern has counted"
+# Files that may turn text into numbers by themselves: how many such calls, and why. Everything else that
+# somebody wrote is read by syntax/numbers.py.
+_NUMBERS_READ: dict[str, tuple[int, str]] = {
+    "advisor/accept/component/broker.py": (1, "a value that Config has parsed"),
+    "advisor/accept/component/librdkafka.py": (2, "strtol and strtod, digits bounded by the pattern"),
+    "advisor/accept/security/jaas.py": (2, "an octal escape of three digits"),
+    "advisor/accept/value/classes.py": (2, _OURS),
+    "advisor/accept/value/numbers.py": (1, "Double.parseDouble, after its grammar was checked"),
+    "advisor/catalog/versions.py": (1, _OURS),
+    "advisor/fix/candidates.py": (1, _OURS),
+    "advisor/fleet/rows/narrow.py": (2, "offsets of an Arrow array"),
+    "advisor/fleet/store/places.py": (1, "a count of Parquet's"),
+    "advisor/fleet/tell/reach.py": (1, "a count of numpy's"),
+    "advisor/fleet/tell/shown_findings.py": (2, "a slot that the fleet's own tables hold"),
+    "advisor/guard/calls.py": (1, "a variable of the environment, told if it is no number"),
+    "advisor/join/versions.py": (1, _OURS),
+    "advisor/packs/conditions.py": (3, "a decimal number of a pack: no infinity, no other script"),
+    "advisor/read/project_schema.py": (2, "an amount that packs/conditions.py has read"),
+    "advisor/read/secrets.py": (1, "whether a word has a digit at all: nothing is read"),
+    "advisor/simulate/scenario_report.py": (1, "an exit code of a truth value"),
+    "advisor/syntax/properties.py": (1, "four hexadecimal digits"),
+    "advisor/syntax/units.py": (4, _SHAPED),
+    "advisor/syntax/yamltree.py": (3, "YAML's own numbers, up to 40 characters"),
+    "advisor/tell/recipes.py": (1, "a version that was resolved before"),
+    "plugins/formats/spring_fields.py": (1, "Integer.decode, up to 20 characters"),
+    "advisor/ask/answers/deploy/growth.py": (1, _CHECKED),
+    "advisor/ask/answers/groups/coordinators.py": (3, _CHECKED),
+    "advisor/ask/answers/groups/follower_reads.py": (2, _CHECKED),
+    "advisor/ask/answers/groups/listeners.py": (1, _CHECKED),
+    "advisor/ask/answers/groups/members.py": (7, _CHECKED),
+    "advisor/ask/answers/groups/pauses.py": (3, _CHECKED),
+    "advisor/ask/answers/groups/processing.py": (1, "faults of a pack, whole numbers by its schema"),
+    "advisor/ask/answers/groups/resets.py": (5, _CHECKED),
+    "advisor/ask/answers/groups/settings.py": (2, _CHECKED),
+    "advisor/ask/answers/groups/stability.py": (2, _CHECKED),
+    "advisor/ask/answers/producer/cluster_timeouts.py": (3, _CHECKED),
+    "advisor/ask/answers/producer/delivery_outages.py": (1, _CHECKED),
+    "advisor/ask/answers/producer/outage.py": (2, _CHECKED),
+    "advisor/ask/answers/producer/setup.py": (1, "a number that packs/conditions.py has read"),
+    "advisor/ask/answers/sizes/batches.py": (1, _CHECKED),
+    "advisor/ask/answers/sizes/chain.py": (7, _CHECKED),
+    "advisor/ask/answers/storage/compaction.py": (8, _CHECKED),
+    "advisor/ask/answers/storage/retention.py": (3, _CHECKED),
+    "advisor/ask/answers/storage/segments.py": (6, _CHECKED),
+    "advisor/ask/answers/storage/settings.py": (6, _CHECKED),
+    "advisor/ask/answers/transactions/forgotten_producers.py": (2, _CHECKED),
+    "advisor/ask/answers/transactions/reads.py": (1, "faults of a pack, whole numbers by its schema"),
+    "advisor/ask/answers/transactions/streams.py": (5, _CHECKED),
+    "advisor/ask/answers/transactions/times.py": (21, _CHECKED),
+    "advisor/sim/partition/leader_epochs.py": (2, "the simulator imports nothing: digits bounded there"),
+    "advisor/sim/partition/state.py": (3, "the simulator imports nothing: digits bounded there"),
+}
+_MAY_READ = re.compile(r"\b(int|float)[(,]|\.is(digit|decimal|numeric)\b")
+_OF_NUMBERS = ("abs", "all", "any", "bool", "len", "max", "min", "round", "sum")
+
+
+def _is_number(node: ast.expr) -> bool:
+    """What is a number by its form: arithmetic that no text has, a constant, a count."""
+    match node:
+        case ast.Constant() | ast.Compare():
+            return True
+        case ast.UnaryOp(op=ast.USub()):
+            return True
+        case ast.BinOp(left=left, op=op, right=right):
+            return not isinstance(op, ast.Add | ast.Mod) or _is_number(left) or _is_number(right)
+        case ast.BoolOp(values=values):
+            return all(map(_is_number, values))
+        case ast.Call(func=ast.Name(id=name)):
+            return name in _OF_NUMBERS
+    return False
+
+
+def _numbers_read(source: str) -> list[str]:
+    """Calls that turn a text of unknown length and script into a number, or ask whether it is one."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Call(func=ast.Name(id="int" | "float"), args=[given, *_]) if not _is_number(given):
+                found.append(ast.unparse(node))
+            case ast.Call(func=ast.Name(id="map"), args=[ast.Name(id="int" | "float"), *_]):
+                found.append(ast.unparse(node))
+            case ast.Attribute(attr="isdigit" | "isdecimal" | "isnumeric"):
+                found.append(ast.unparse(node))
+    return found
+
+
+def test_numbers_are_read_in_one_place():
+    wrong = {}
+    for path in SOURCES:
+        name = path.relative_to(ROOT).as_posix()
+        text = path.read_text()
+        found = _numbers_read(text) if _MAY_READ.search(text) else []
+        if name.startswith("advisor/sim/"):  # it computes with numbers; text alone is looked for
+            found = [
+                one for one in found if "isd" in one or "isn" in one or "(text" in one or "digits" in one
+            ]
+        if name != "advisor/syntax/numbers.py" and len(found) != _NUMBERS_READ.get(name, (0, ""))[0]:
+            wrong[name] = found
+    assert wrong == {}, "read what somebody wrote with syntax/numbers.py"
+    assert {name for name in _NUMBERS_READ if not (ROOT / name).is_file()} == set()
+
+
+@pytest.mark.parametrize(
+    ("source", "seen"),
+    [
+        ("int(text)", True),
+        ("float(a + b)", True),
+        ("list(map(int, words))", True),
+        ("all(map(str.isdigit, words))", True),
+        ("word.isnumeric()", True),
+        ("int(seconds * 1000)", False),
+        ("int(any(found))", False),
+        ("int(7)", False),
+    ],
+)
+def test_numbers_read_are_seen(source, seen):
+    assert bool(_numbers_read(source)) is seen
+
+
 def test_nothing_imports_plugins_by_folder_name():
     bad = [
         path for path in SOURCES if re.search(r"^\s*(from|import) (plugins|rules)\b", path.read_text(), re.M)

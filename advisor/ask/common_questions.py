@@ -15,13 +15,14 @@ from typing import Any, NamedTuple
 from ..catalog import RELEASES, resolve_version
 from ..memo.cache import Cache, digest
 from ..packs.pack import FIRST_PARTY, Rule, load_packs
+from ..packs.vocabulary import PRODUCER_GUARANTEES
 from ..sim.partition.state import Policy
 from ..sim.producer.policy import FAMILIES, ProducerPolicy
 from ..sim.questions import ask
 from ..sim.search.verdict import Bounds, Broken, Holds, Step, Unknown, Verdict
 from ..sim.tolerance import headline, tolerance
 from .common_verdicts import FILE, FORMAT, key_of, question_text, simulator_digest
-from .judge import PRODUCER_GUARANTEES, counts
+from .judge import counts
 from .policies import behaviour
 from .tolerance import SEARCHED_UP_TO, TOLERANCE_FAULTS
 

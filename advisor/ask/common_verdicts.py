@@ -1,8 +1,8 @@
 """Verdicts of common behaviours, shipped with the program: a first audit has little to search.
 
 `common_verdicts.json` is made by `python -m advisor.ask.common_questions`. It is a JSON list, one value a
-line, so that a reader takes the lines it needs and parses no other: a head, then the questions as
-[key, line of the verdict] in the order of their keys, then what verdicts are made of, each once.
+line, so that a reader takes the lines it needs and parses no other: a head, then the questions as [key, line
+of the verdict] in the order of their keys, then what verdicts are made of, each once.
 
 The table is never needed for a right answer. One that is missing, damaged, or made from other sources of the
 simulator than these counts as empty, and every question is searched.
@@ -117,7 +117,10 @@ def _read(path: str) -> tuple[list[bytes], int]:
             first, _, rest = file.read().partition(b"\n")
         head = json.loads(first[1:].rstrip(b","))
         if (head["format"], head["sum"], head["simulator"]) == (FORMAT, digest(rest), simulator_digest()):
-            return [first, *rest.split(b"\n")], int(head["questions"])
+            lines, questions = [first, *rest.split(b"\n")], head["questions"]
+            # The sum is of the lines and not of the head.
+            if isinstance(questions, int) and 0 < questions < len(lines):
+                return lines, questions
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         pass
     return [], 0

@@ -8,9 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..packs.pack import Rule
+from ..packs.vocabulary import PRODUCER_GUARANTEES
 from ..sim.search.verdict import Unknown, Verdict
+from ..syntax.numbers import integer
 from .policies import (
     COMBINATIONS_MAX,
+    RACKS_UNPLACED,
     Combination,
     Decoded,
     Knob,
@@ -22,7 +25,6 @@ from .regions import Region, both, conditions, widest_region
 from .verdicts import Verdicts
 
 _WHO_WRITES_WHERE = ("acks", "replicas", "min_isr")
-PRODUCER_GUARANTEES = ("records-stored-once", "send-order-kept")
 
 
 class Outcome(NamedTuple):
@@ -55,6 +57,8 @@ def judge(
     elif any("rack_lost" in faults for faults in rule.faults):
         # Where the racks are not known, nothing is asked: every placement would be a guess.
         combinations = rack_policies(decoded)
+        if decoded.racks_unplaced:
+            return Outcome("unknown", None, {}, {}, ("broker.rack",), RACKS_UNPLACED)
         knobs = decoded.knobs
     else:
         combinations = replication_policies(decoded, own_protocol)
@@ -188,7 +192,7 @@ def counts(wanted: Mapping[str, int | str], policy: Any) -> dict[str, int]:
     for name, count in wanted.items():
         if isinstance(count, str):
             _, _, less = count.partition("-")
-            count = replicas - int(less or 0)
+            count = replicas - (integer(less) or 0)
         if count > 0:
             found[name] = count
     return found

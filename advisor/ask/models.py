@@ -6,10 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..context import Context, Judgement
-from ..hookspecs import ModelSpec
+from ..hookspecs import NUMBER, ModelSpec
 from ..model import Deployment, Finding, UsageError
 from ..packs.pack import Rule
 from ..registry import function
+from ..syntax.numbers import LONG
+
+# A param whose name ends in a unit or a bound is a number.
+NUMBERS = ("_ms", "_bytes", "_per_second", "_min", "_max")
 
 
 class Judged(NamedTuple):
@@ -36,6 +40,10 @@ class Computed:
     def names(self) -> list[str]:
         return sorted(self._functions)
 
+    @property
+    def functions(self) -> list[str]:
+        return sorted(self._functions.values())
+
     def check(self, rule: Rule) -> None:
         """A param that its guarantee does not know, or a word that it does not take, is told before anything
         is asked."""
@@ -50,14 +58,31 @@ class Computed:
                     f"{rule.at}: rule {rule.code}: {rule.guarantee} has no param {name!r}; there is {known}"
                 )
         for name, words in allowed.items():
+            if words == NUMBER:
+                self._check_number(rule, name, params.get(name, 0))
+                continue
             # The empty word says that the param may be left out; written down, it is no word.
             given = params.get(name, "")
+            if name in params and not words and name.endswith(NUMBERS) and not _is_count(given):
+                raise UsageError(
+                    f"{rule.at}: rule {rule.code}: params.{name} is {given!r}, must be a number, 0 or more"
+                )
             if words and (given not in words or (name in params and given == "")):
                 told = f"is {given!r}" if name in params else "is missing"
                 known = ", ".join(word for word in words if word)
                 raise UsageError(
                     f"{rule.at}: rule {rule.code}: params.{name} {told}; {rule.guarantee} takes {known}"
                 )
+
+    def _check_number(self, rule: Rule, name: str, given: object) -> None:
+        is_number = isinstance(given, int | float) and not isinstance(given, bool)
+        if is_number and 0 <= given <= LONG[1]:  # type: ignore[operator]
+            return
+        stated = [one for one in (rule.code, rule.name) if name in self._params.get(one, {})]
+        place = (
+            f"kafka-advisor.toml: params.{stated[0]}" if stated else f"{rule.at}: rule {rule.code}: params"
+        )
+        raise UsageError(f"{place}.{name} is {given!r}, must be a number from 0 to {LONG[1]}")
 
     def _params_of(self, rule: Rule) -> dict[str, Any]:
         return {**rule.params, **self._params.get(rule.name, {}), **self._params.get(rule.code, {})}
@@ -66,6 +91,10 @@ class Computed:
         context.rule, context.environment, context.faults = rule.code, rule.environment, rule.faults
         context.params = self._params_of(rule)
         return tuple(function(self._functions[rule.guarantee or ""], "judgements")(deployment, context))
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 2**63
 
 
 def summaries(judged: Sequence[Judged]) -> list[dict[str, Any]]:

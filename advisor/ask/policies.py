@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from ..catalog import Version, librdkafka, resolve_version
 from ..join.effective import bounds_of, client_layers, deployment_layers, effective
-from ..join.racks import Racks, broker_racks, worst_placement
+from ..join.racks import BROKERS_PLACED_MAX, TOO_MANY, Racks, broker_racks, worst_placement
 from ..model import Deployment, Document, Fact, Origin, Setting
 from ..sim.partition.state import Policy
 from ..sim.producer.policy import ProducerPolicy
@@ -71,6 +71,7 @@ class Decoded(NamedTuple):
     internal: str | None = None  # the internal topic it is about, if any
     racks: Racks | None = None  # of the brokers, where they are known
     kraft: bool = True
+    racks_unplaced: bool = False  # brokers that name no rack, too many to try every placement
 
 
 class Internal(NamedTuple):
@@ -160,13 +161,15 @@ def decode(deployment: Deployment) -> Decoded:
     family = deployment.producer.client if deployment.producer is not None else "java"
     mode = facts.get("cluster.mode")
     kraft = mode.value == "kraft" if mode is not None else version.number >= (3, 3)
+    racks = broker_racks(deployment)
     return Decoded(
         version,
         knobs,
         producer,
         "librdkafka" if family == "librdkafka" else "java",
-        racks=broker_racks(deployment),
+        racks=None if racks is TOO_MANY else racks,
         kraft=kraft,
+        racks_unplaced=racks is TOO_MANY,
     )
 
 
@@ -182,7 +185,7 @@ class _Look:
         if component == "topic":
             if key in self.layers["topic"]:
                 return True
-            return self.deployment.topic is not None and bool(self.deployment.cluster)
+            return self.deployment.topic is not None and self.in_sight("broker", key)
         if component == "broker":
             # A node pool counts brokers and says nothing of their settings.
             return any(document.settings for document in self.deployment.cluster)
@@ -391,6 +394,12 @@ def replication_policies(decoded: Decoded, own_protocol: bool = False) -> list[C
             continue  # as min.insync.replicas = RF, or no writes at all: never what saves a deployment
         found.append(Combination(Policy(**choices, **fixed), choices))
     return found
+
+
+RACKS_UNPLACED = (
+    f"more than {BROKERS_PLACED_MAX} brokers that name no rack: where Kafka places replicas is not tried; "
+    "set broker.rack"
+)
 
 
 def rack_policies(decoded: Decoded) -> list[Combination]:

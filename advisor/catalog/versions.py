@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+from ..syntax.numbers import integer, is_digits
+
 # A literal, so that resolving a version reads no file; a test compares it with the data.
 RELEASES: tuple[str, ...] = (
     "2.0.1",
@@ -99,10 +101,11 @@ def _number(text: str) -> tuple[int, ...]:
     for mark in "-+_":
         core = core.partition(mark)[0]
     parts = core.split(".")
-    if len(parts) > 4 or not all(part.isascii() and part.isdigit() and len(part) <= 4 for part in parts):
+    numbers = [integer(part, (0, 9999)) if is_digits(part) else None for part in parts[:5]]
+    if len(parts) > 4 or None in numbers:
         shown = text if len(text) <= 40 else text[:40] + "..."
         raise ValueError(f"{shown!r} is not a Kafka version; write one such as 3.9 or 3.9.1")
-    return tuple(int(part) for part in parts)
+    return tuple(number for number in numbers if number is not None)
 
 
 def index_of(version: str | Version) -> int:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from ..model import Deployment, UsageError
 from ..output.text import json_text, printable
 from ..packs.vocabulary import BROKER_FAULTS, GUARANTEES, PRODUCER_FAULTS, STEPS, TRANSACTION_FAULTS
+from ..syntax.numbers import integer
 from . import say
 
 if TYPE_CHECKING:
@@ -101,11 +102,23 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     add("--deployment", metavar="ID", help="which deployment, where the files hold several")
     add("--schedule", metavar="FILE", help="play a schedule of faults on a clock instead of searching")
-    add("--phase", metavar="N", type=int, help="of a schedule: which phase to show (default: the commonest)")
+    add(
+        "--phase",
+        metavar="N",
+        type=_whole,
+        help="of a schedule: which phase to show (default: the commonest)",
+    )
     add("--checkpoint", metavar="FILE", help="explain a leader-epoch-checkpoint instead")
-    add("--log-end-offset", metavar="N", type=int, help="where the log of the checkpoint ends")
+    add("--log-end-offset", metavar="N", type=_whole, help="where the log of the checkpoint ends")
     add("--format", choices=("text", "json"), default="text", help="what to print (default: text)")
     add("--no-cache", action="store_true", help="neither read nor write the cache")
+
+
+def _whole(text: str) -> int:
+    found = integer(text)
+    if found is None:
+        raise argparse.ArgumentTypeError(f"{text[:40]!r} is not a whole number")
+    return found
 
 
 def run(args: argparse.Namespace) -> int:
@@ -167,11 +180,10 @@ def _counts(words: Sequence[str] | None, option: str) -> dict[str, int | str] | 
     found: dict[str, int | str] = {}
     for text in (part.strip() for word in words for part in word.split(",") if part.strip()):
         name, _, count = text.partition("=")
-        if not re.fullmatch(r"[0-9]{1,3}|rf(-[0-9]{1,2})?", count) or (
-            count.isdecimal() and int(count) > 100
-        ):
+        number = integer(count, (0, 100))
+        if number is None and not re.fullmatch(r"rf(-[0-9]{1,2})?", count):
             raise UsageError(f"{option} {text}: write NAME=N with N up to 100, NAME=rf or NAME=rf-1")
-        found[name.strip()] = int(count) if count.isdecimal() else count
+        found[name.strip()] = count if number is None else number
     return found
 
 
@@ -263,8 +275,9 @@ def _deployment_lines(data: Mapping[str, Any], args: argparse.Namespace) -> Iter
 
 
 def _asked(args: argparse.Namespace, cache: Cache, transactions: bool) -> list[Any]:
+    from ..packs.faults import known_faults
     from ..packs.vocabulary import TRANSACTION_GUARANTEES
-    from ..simulate.by_hand import known_faults, question
+    from ..simulate.by_hand import question
 
     environment = _counts(args.environment, "--environment")
     faults = _counts(args.faults, "--faults")
@@ -407,7 +420,8 @@ def _play_log(
 
 def _changed(scenario: Scenario, args: argparse.Namespace) -> tuple[Scenario, list[str]]:
     """The scenario as the command line has it, and what was changed: then its expectation says nothing."""
-    from ..simulate.by_hand import known_faults, known_guarantee
+    from ..packs.faults import known_faults
+    from ..simulate.by_hand import known_guarantee
 
     changed: list[str] = list(args.set)
     if args.set and scenario.policy:

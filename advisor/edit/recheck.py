@@ -12,6 +12,7 @@ from ..find.memory import Memories
 from ..model import Finding
 from ..read.load import FileRecord, load_file
 from ..read.project import Project
+from ..read.text_shapes import TextShapes
 from ..registry import Registry
 
 
@@ -20,6 +21,8 @@ class Readings:
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
+        # Texts that differ in names alone, or are put back as they were, are read once.
+        self._shapes = TextShapes(marker for spec in registry.formats for marker in spec.markers)
         self._records: dict[tuple[str, bool, bool], FileRecord | None] = {}
         self._read_by: dict[str, set[tuple[str, bool, bool]]] = {}
 
@@ -27,7 +30,9 @@ class Readings:
         if place not in self._records:
             path, target, named = place
             read = {os.path.realpath(path)}
-            self._records[place] = load_file(path, root, self._registry, project, target, named, read.add)
+            self._records[place] = load_file(
+                path, root, self._registry, project, target, named, read.add, self._shapes
+            )
             for one in read:
                 self._read_by.setdefault(one, set()).add(place)
         return self._records[place]

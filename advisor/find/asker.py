@@ -9,29 +9,29 @@ from ..ask.models import Computed, Judged, folded_together, folded_under, merged
 from ..catalog import Version, resolve_version
 from ..context import Context, Hit, Judgement, Outside
 from ..guard.calls import PluginError, gave_up
-from ..hookspecs import CheckSpec
 from ..join.profiles import Profile
 from ..memo.answers import Remembered
 from ..memo.cache import Cache
 from ..model import Deployment, Document, Edit, Evidence, Finding, UsageError, members_of
-from ..packs.condition_names import check_names
-from ..packs.conditions import compile_condition
 from ..packs.pack import Rule, applies_to
 from ..read.load import FileRecord
 from ..read.project import Project
-from ..registry import Registry, function
+from ..registry import Registry, function, is_foreign
 from . import outcomes as kept
-from .choice import ALL, Choice, Question
+from .choice import ALL, Choice, Question, questions_of
 from .failures import crashed, unreadable
 from .outcomes import Answers
 from .suppress import Suppressions
-from .when import hits_of, per_deployment
 
 if TYPE_CHECKING:
     from ..ask.verdicts import Verdicts
     from ..fix.remedies import Remedies, Subject
     from .guarantees import Guaranteed
     from .memory import Memory, Run
+    from .shared_answers import SharedAnswers
+
+
+Answered = tuple[Sequence[Finding], Answers | None]
 
 
 def touches(document: Document, targets: Set[str]) -> bool:
@@ -70,7 +70,7 @@ class Asker:
         self.registry, self.rules, self.choice = registry, rules, choice
         self.project, self.records = project, records
         self.documents, self.deployments = documents, deployments
-        self.versions, self.profiles = versions, profiles
+        self.versions, self.profiles = versions, dict(profiles)
         self.targets = {record.file for record in records if record.target}
         # What a walked file includes (env_file) lies among the targets too, though no format claims it alone.
         self.targets |= {
@@ -96,11 +96,12 @@ class Asker:
         for deployment in deployments:
             for member in members_of(deployment):
                 by_document.setdefault(id(member), []).append(deployment)
+        homes = {document: tuple(found) for document, found in by_document.items()}
         self.context = Context(
             registry.clients,
             {spec.name: spec for spec in registry.formats},
             lambda document: versions[id(document)],
-            lambda document: tuple(by_document.get(id(document), ())),
+            lambda document: homes.get(id(document), ()),
             Remembered(cache, lambda: registry.digest),
             registry.assignors,
             registry.partitioners,
@@ -111,12 +112,20 @@ class Asker:
         self._simulated: Guaranteed | None = None
         self._remedies: Remedies | None = None
         self._asks: list[Question] | None = None
+        self._asked_by_kind: dict[object, list[tuple[Rule, str]]] = {}
         # For the fixes: every guarantee above note, which of them deployments alike are asked, what was
         # judged of the deployment that is being answered, and the codes found in a document by itself.
         self._every_guarantee: list[tuple[Rule, str]] | None = None
         self._guarantees_of: dict[object, list[tuple[Rule, str]]] = {}
         self._answering: tuple[Deployment | None, dict[str, tuple[Judgement, ...]]] = (None, {})
         self._found_in: dict[int, tuple[Document, frozenset[str], tuple[Outside, ...]]] = {}
+        # Where subjects are many, those that differ in names alone are asked once.
+        self._shared: SharedAnswers | None = None
+        if len(documents) > kept.KEPT_MAX:
+            from .shared_answers import SharedAnswers
+
+            params = project.params.values()
+            self._shared = SharedAnswers(rules, params, self.context, versions, self.profiles, self.present)
         self._run: Run | None = None
         if memory is not None:
             from .memory import Run
@@ -143,11 +152,9 @@ class Asker:
 
         def asked() -> Any:
             found = tuple(self._ask_guarantees(rules))
-            whole = not any(finding.code == "KA000" for finding in found) and not gave_up()
-            late = self._verdicts is not None and self._verdicts.was_late
-            return kept.as_json(found, self.answers) if whole and not late else kept.not_kept(found)
+            return kept.as_json(found, self.answers) if self._may_keep(found) else kept.not_kept(found)
 
-        if not kept.may_be_kept(self.deployments):
+        if self._shared is not None or not kept.may_be_kept(self.deployments):
             return tuple(self._ask_guarantees(rules))
         profiles = [self.profiles[deployment.id].name for deployment in self.deployments]
         about = (self.project.params, self.severity, profiles, self.choice, sorted(self.targets))
@@ -163,18 +170,37 @@ class Asker:
         self.answers.update(answers)
         return found
 
+    def _may_keep(self, found: Iterable[Finding]) -> bool:
+        """Not the answers of a search cut short, nor of code that failed."""
+        whole = not any(finding.code == "KA000" for finding in found) and not gave_up()
+        return whole and not (self._verdicts is not None and self._verdicts.was_late)
+
     def _ask_guarantees(self, rules: Sequence[tuple[Rule, str]]) -> Iterable[Finding]:
-        known: dict[object, list[tuple[Rule, str]]] = {}
+        ask: Callable[[Deployment, Sequence[tuple[Rule, str]]], Answered] = self._answers_about
+        shared = self._shared
+        if shared is not None and self._models_are_ours():
+            # Nothing of the deployments themselves: answers are kept for any repository with such shapes.
+            about = (self.project.params, self.severity, self.choice, self.project.workload)
+            mark = kept.mark_of((), self.rules, about)
+
+            def ask(deployment: Deployment, rules: Sequence[tuple[Rule, str]]) -> Answered:
+                return shared.answers_about(
+                    deployment, lambda subject: self._answers_about(subject, rules), self._may_keep, mark
+                )
+
         for deployment in self.asked_deployments:
-            asked = self._asked_alike(deployment, rules, known)
-            findings, answers = self._recall("guarantees", deployment, self._answers_about, asked)
+            findings, answers = self._recall("guarantees", deployment, ask, rules)
             if answers is not None:
                 self.answers[deployment.id] = answers
             yield from findings
 
-    def _answers_about(
-        self, deployment: Deployment, asked: Sequence[tuple[Rule, str]]
-    ) -> tuple[list[Finding], Answers | None]:
+    def _models_are_ours(self) -> bool:
+        """No model of a plugin answers, which may read any name."""
+        models = (*self.computed.functions, *self.registry.assignors.values())
+        return not any(map(is_foreign, (*models, *self.registry.partitioners.values())))
+
+    def _answers_about(self, deployment: Deployment, rules: Sequence[tuple[Rule, str]]) -> Answered:
+        asked = self._asked_alike(deployment, rules, self._asked_by_kind)
         searched = [pair for pair in asked if not self.computed.answers(pair[0].guarantee)]
         computed = [pair for pair in asked if self.computed.answers(pair[0].guarantee)]
         failed: list[Finding] = []
@@ -184,11 +210,9 @@ class Asker:
                 answers = self._simulator().answers(deployment, searched, fill)
             except Exception as error:  # As for any rule: told, and the run goes on.
                 failed = [*crashed([rule for rule, _ in searched], deployment, error)]
-            else:
-                self.answers[deployment.id] = answers
         found = answers.findings if answers is not None else ()
-        folded = folded_under(found, [*self._answered(deployment, computed, answers)], searched)
-        return [*failed, *folded], self.answers.get(deployment.id)
+        more, answers = self._answered(deployment, computed, answers)
+        return [*failed, *folded_under(found, more, searched)], answers
 
     def _recall(self, kind: str, subject: Any, ask: Callable[[Any, Any], Any], asked: Any) -> Any:
         """Asked, or known from an audit before a change that does not touch it."""
@@ -205,12 +229,9 @@ class Asker:
                 known = ", ".join(sorted({*GUARANTEES, *self.computed.names}))
                 raise UsageError(f"{rule.at}: rule {rule.code} names guarantee {name!r}; there is {known}")
             self.computed.check(rule)
-        return [
-            (rule, severity)
-            for rule in self.rules
-            if rule.guarantee is not None and rule.enabled and choice.wants(rule.code, rule.name)
-            if (severity := self._severity(rule.code, rule.name, rule.severity)) is not None
-        ]
+            if name in GUARANTEES and not self.computed.answers(name):
+                _check_faults(rule)
+        return [pair for pair in self._chosen(choice) if pair[0].guarantee is not None]
 
     def _asked_alike(
         self,
@@ -253,8 +274,11 @@ class Asker:
 
     def _answered(
         self, deployment: Deployment, rules: Sequence[tuple[Rule, str]], answers: Answers | None
-    ) -> Iterable[Finding]:
-        judged, found = [], []
+    ) -> tuple[list[Finding], Answers | None]:
+        """What the models find, and the answers with theirs added."""
+        judged: list[Judged] = []
+        failed: list[Finding] = []
+        found: list[Finding] = []
         self._answering = deployment, {}
         for rule, severity in rules:
             try:
@@ -268,12 +292,12 @@ class Asker:
             except UsageError:
                 raise
             except Exception as error:
-                yield from crashed([rule], deployment, error)
+                failed += crashed([rule], deployment, error)
         more = summaries(judged)
         if more or answers is not None:
             before = answers or Answers(None, (), ())
-            self.answers[deployment.id] = before._replace(guarantees=merged(before.guarantees, more))
-        yield from folded_together(found)
+            answers = before._replace(guarantees=merged(before.guarantees, more))
+        return [*failed, *folded_together(found)], answers
 
     def _judgements(self, rule: Rule, deployment: Deployment) -> tuple[Judgement, ...]:
         """Of the deployment that is being answered once: what a fix may not add is held against it."""
@@ -424,22 +448,29 @@ class Asker:
     def _found_about(
         self, subject: Document | Deployment, questions: Sequence[tuple[int, Question]]
     ) -> list[tuple[int, Finding]]:
-        found = []
-        components = self._components(subject)
-        for number, question in questions:
-            if question.skips(components):
-                continue
-            self.context.params = question.params
-            try:
-                for hit in question.ask(subject, self.context):
-                    for rule, severity in question.rules_of(hit):
-                        if self._applies(rule, subject):
-                            found.append((number, self._mended(question, rule, subject, hit, severity)))
-            except UsageError:
-                raise
-            except Exception as error:  # A rule that raises must not take the others down.
-                rules = [rule for asked in question.rules.values() for rule, _ in asked]
-                found += [(number, finding) for finding in crashed(rules, subject, error)]
+        if self._shared is not None:
+            return self._shared.found_about(subject, questions, self._found_by)
+        return [
+            (number, finding)
+            for number, question in questions
+            for finding in self._found_by(question, subject)
+        ]
+
+    def _found_by(self, question: Question, subject: Document | Deployment) -> list[Finding]:
+        found: list[Finding] = []
+        if question.skips(self._components(subject)):
+            return found
+        self.context.params = question.params
+        try:
+            for hit in question.ask(subject, self.context):
+                for rule, severity in question.rules_of(hit):
+                    if self._applies(rule, subject):
+                        found.append(self._mended(question, rule, subject, hit, severity))
+        except UsageError:
+            raise
+        except Exception as error:  # A rule that raises must not take the others down.
+            rules = [rule for asked in question.rules.values() for rule, _ in asked]
+            found += crashed(rules, subject, error)
         return found
 
     def _mended(
@@ -459,48 +490,21 @@ class Asker:
     def _every_question(self) -> list[Question]:
         """Also those that --select leaves out: a fix must not break them."""
         if self._asks is None:
-            self._asks = list(self._questions(ALL))
+            self._asks = self._questions(ALL)
         return self._asks
 
-    def _questions(self, choice: Choice) -> Iterable[Question]:
-        """Rules that one function answers are one question: a subject is looked at once."""
-        asked: dict[object, Question] = {}
-        for rule in self.rules:
-            severity = self._severity(rule.code, rule.name, rule.severity)
-            wanted = rule.enabled and choice.wants(rule.code, rule.name)
-            if severity is None or not wanted or rule.guarantee is not None:
-                continue
-            stated = self.project.params
-            params = {**rule.params, **stated.get(rule.name, {}), **stated.get(rule.code, {})}
-            if rule.check is None:
-                condition = compile_condition(rule.when or {})
-                check_names(rule, condition.reads, self.registry.clients)
-                question = Question(
-                    hits_of(condition), per_deployment(condition), params, set(rule.components), {}
-                )
-                asked[rule.code] = question
-            else:
-                spec = self._check(rule)
-                mark = (spec.function, rule.code if params else "")
-                if mark not in asked:
-                    found = function(spec.function, "hits")
-                    asked[mark] = Question(
-                        found, spec.reads == "deployment", params, set(rule.components), {}
-                    )
-                question = asked[mark]
-                # One rule without components makes the question one for all.
-                if not (question.components and rule.components):
-                    question.components.clear()
-                question.components.update(rule.components if question.components else ())
-            question.rules.setdefault(rule.check, []).append((rule, severity))
-        return asked.values()
+    def _questions(self, choice: Choice) -> list[Question]:
+        chosen = [pair for pair in self._chosen(choice) if pair[0].guarantee is None]
+        return questions_of(chosen, self.project.params, self.registry)
 
-    def _check(self, rule: Rule) -> CheckSpec:
-        spec = self.registry.checks.get(rule.check or "")
-        if spec is None:
-            known = ", ".join(sorted(self.registry.checks))
-            raise UsageError(f"{rule.at}: rule {rule.code} names check {rule.check!r}; there is {known}")
-        return spec
+    def _chosen(self, choice: Choice) -> list[tuple[Rule, str]]:
+        """The rules that count, each with its severity."""
+        return [
+            (rule, severity)
+            for rule in self.rules
+            if rule.enabled and choice.wants(rule.code, rule.name)
+            if (severity := self._severity(rule.code, rule.name, rule.severity)) is not None
+        ]
 
     def _applies(self, rule: Rule, subject: Document | Deployment) -> bool:
         if isinstance(subject, Document):
@@ -535,6 +539,8 @@ class Asker:
             resource = subject.name
             homes = self.context.homes_of(subject)
             home = homes[0].id if len(homes) == 1 else None
+            if self._shared is not None:
+                home = self._shared.home_of(subject) or home
         else:
             resource = home = subject.id
         fields = {"resource": resource, **hit.fields}
@@ -558,6 +564,17 @@ class Asker:
     def _severity(self, code: str, name: str, default: str | None) -> str | None:
         chosen = self.severity.get(code, self.severity.get(name, default))
         return None if chosen == "off" else chosen
+
+
+def _check_faults(rule: Rule) -> None:
+    """A fault that the model of a guarantee does not know is told before anything is asked."""
+    from ..packs.faults import known_faults
+
+    for counts in (rule.environment, *rule.faults):
+        try:
+            known_faults(rule.guarantee or "", counts)
+        except UsageError as error:
+            raise UsageError(f"{rule.at}: rule {rule.code}: {error}") from None
 
 
 def _amiss(judgements: Sequence[Judgement]) -> int:

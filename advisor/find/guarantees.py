@@ -7,16 +7,17 @@ other is shown and the other folded under it.
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ..ask.judge import PRODUCER_GUARANTEES, Outcome, judge, rests_on_protocol, worse
+from ..ask.judge import Outcome, judge, rests_on_protocol, worse
 from ..ask.policies import Decoded, Knob, decode
 from ..ask.regions import Region
 from ..ask.tolerance import headline, tolerances
 from ..ask.verdicts import Verdicts
-from ..fix.candidates import FACTS
+from ..fix.candidates import FACTS, is_same_key
 from ..fix.smallest_change import Repair, as_fix, decoded_for, silent_rules, smallest_repair
 from ..join.racks import all_named, worst_placement
 from ..model import Deployment, Evidence, Finding, Location, Setting, members_of
 from ..packs.pack import Rule
+from ..packs.vocabulary import PRODUCER_GUARANTEES
 from ..sim.search.verdict import Broken
 from ..sim.tolerance import Headline
 from .outcomes import Answers
@@ -161,7 +162,7 @@ def behaviour_of(decoded: Decoded, subjects: Mapping[str, Decoded | None]) -> tu
     return (
         decoded.version.number,
         decoded.family,
-        (decoded.racks, decoded.kraft),
+        (decoded.racks, decoded.racks_unplaced, decoded.kraft),
         _values(decoded),
         None if producer is None else tuple(knob.values for knob in producer.values()),
         tuple(subjects),
@@ -217,9 +218,11 @@ def _blame(
         keys = tuple(edit.key or edit.field for edit in repair.edits)
         wanted = {edit.key or FACTS[edit.field][1] for edit in repair.edits}
         wanted |= {"broker.rack" for edit in repair.edits if edit.field == "racks"}
+        client = deployment.producer.client if deployment.producer is not None else ""
         homes = {edit.component for edit in repair.edits}
         for setting in placed:
-            if setting.key in wanted and setting.origin.at is not None:
+            written = any(is_same_key(setting.key, key, client) for key in wanted)
+            if written and setting.origin.at is not None:
                 return setting.origin.at, keys
         for document in members_of(deployment):
             if document.component in homes:

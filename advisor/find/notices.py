@@ -11,6 +11,7 @@ from ..model import Deployment, UsageError
 from ..packs.pack import Rule
 from ..read.load import FileRecord
 from ..read.project import Project
+from ..syntax.numbers import is_digits
 from .failures import BUILT_IN
 from .suppress import Suppressions, inline_comments_of, is_expired
 
@@ -87,7 +88,7 @@ def _no_rule(name: str, known: Collection[str]) -> str:
 
     # Codes are near to one another by their nature: of them only letters taken for digits are a slip.
     meant = name.upper().replace("O", "0").replace("I", "1").replace("L", "1")
-    names = sorted(one for one in known if not one[-1:].isdigit())
+    names = sorted(one for one in known if not is_digits(one[-1:]))
     near = [meant] if meant in known else get_close_matches(name, names, n=1)
     return f"no rule is called {name!r}; " + (
         f"did you mean {near[0]!r}?" if near else "`kafka-advisor rules` lists them"

@@ -10,8 +10,10 @@ from ..memo.cache import digest
 from ..model import Deployment, Finding
 from ..packs.pack import Rule
 
-# A fleet's deployments are many and behave alike: each behaviour is kept once, with its verdicts.
+# Up to so many documents are kept as they are. Of more, each shape is kept (see shapes.py), under names that
+# stand for any, and of an audit no more than SHAPES_MAX.
 KEPT_MAX = 10
+SHAPES_MAX = 300
 
 _KINDS = {
     kind.__name__: kind
@@ -40,9 +42,9 @@ class NotKept(Exception):
     """What was found and cannot be kept: a value that JSON must not hold, the answer of a search cut short,
     a rule that failed."""
 
-    def __init__(self, findings: tuple[Finding, ...]) -> None:
+    def __init__(self, findings: tuple[Finding, ...], answers: Answers | None = None) -> None:
         super().__init__()
-        self.findings = findings
+        self.findings, self.answers = findings, answers
 
 
 def not_kept(findings: tuple[Finding, ...]) -> NoReturn:
@@ -56,6 +58,11 @@ def may_be_kept(deployments: Sequence[Deployment]) -> bool:
 def mark_of(deployments: Sequence[Deployment], rules: Sequence[Rule], about: object) -> str:
     """All that the answers depend on besides the program; secrets show as such."""
     asked = [rule._replace(examples=(), why="", fine_when="", sources=()) for rule in rules]
+    return mark_among(deployments, f"{asked!r}{about!r}")
+
+
+def mark_among(deployments: Sequence[Deployment], about: str) -> str:
+    """What tells these deployments from others, among answers to the same questions."""
     # What prints as hidden may still decide a rule.
     unshown = [
         setting.value.compared()
@@ -64,7 +71,7 @@ def mark_of(deployments: Sequence[Deployment], rules: Sequence[Rule], about: obj
         for setting in document.settings
         if isinstance(setting.value, model.Undisclosed)
     ]
-    return digest(f"{deployments!r}{unshown!r}{asked!r}{about!r}".encode("utf-8", "surrogatepass"))
+    return digest(f"{deployments!r}{unshown!r}{about}".encode("utf-8", "surrogatepass"))
 
 
 def as_json(findings: tuple[Finding, ...], answers: Mapping[str, Answers]) -> dict[str, Any]:

@@ -171,12 +171,7 @@ def is_meant(group: Document, edit: Edit) -> bool:
 def edited(document: Document, edit: Edit) -> Document:
     """The document with the edit's key set, or taken out."""
     assert edit.key is not None
-    same = {edit.key}
-    if document.client == "librdkafka":
-        known = librdkafka(edit.key)
-        same |= {known.alias_of} if known is not None and known.alias_of else set()
-        same |= {one.key for one in document.settings if alias_of(one.key) == edit.key}
-    kept = tuple(one for one in document.settings if one.key not in same)
+    kept = tuple(one for one in document.settings if not is_same_key(one.key, edit.key, document.client))
     if edit.value is None:
         return document._replace(settings=kept)
     return document._replace(
@@ -184,6 +179,13 @@ def edited(document: Document, edit: Edit) -> Document:
     )
 
 
-def alias_of(key: str) -> str | None:
+def is_same_key(one: str, other: str, client: str) -> bool:
+    """librdkafka has two names for some settings: acks is its request.required.acks."""
+    if one == other or client != "librdkafka":
+        return one == other
+    return _first_name(one) == _first_name(other)
+
+
+def _first_name(key: str) -> str:
     known = librdkafka(key)
-    return known.alias_of if known is not None else None
+    return (known.alias_of or key) if known is not None else key

@@ -8,15 +8,16 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from ..ask.judge import PRODUCER_GUARANTEES, judge
+from ..ask.judge import judge
 from ..ask.policies import Decoded, decode, decode_internal
 from ..ask.tolerance import headline
 from ..ask.verdicts import Verdicts
 from ..join.racks import NAMED
 from ..model import Change, Deployment, Document, Edit, Fix, Location, Secret, Setting
 from ..packs.pack import Rule
+from ..packs.vocabulary import PRODUCER_GUARANTEES
 from ..sim.tolerance import Headline
-from .candidates import FACTS, alias_of, edits, is_meant, last_resorts, turned, unseen_step
+from .candidates import FACTS, edits, is_meant, is_same_key, last_resorts, turned, unseen_step
 
 EDITS_MAX = 3
 
@@ -167,7 +168,9 @@ def change_of(edit: Edit, deployment: Deployment) -> Change:
 def change_in(edit: Edit, document: Document | None) -> Change:
     """The edit as a change of what is written in this document."""
     key = edit.key or ""
-    written = next((one for one in document.settings if _is_it(one, key)), None) if document else None
+    written = (
+        next((one for one in document.settings if _is_it(one, key, document)), None) if document else None
+    )
     if written is None or document is None:
         file = document.file if document is not None else None
         return Change(edit.component, key, None, edit.value, file, None, "add")
@@ -177,9 +180,9 @@ def change_in(edit: Edit, document: Document | None) -> Change:
     return Change(edit.component, written.key, before, edit.value, at.file, at.line, action)
 
 
-def _is_it(setting: Setting, key: str) -> bool:
+def _is_it(setting: Setting, key: str, document: Document) -> bool:
     """Written in a file under this name or, for librdkafka, another name of it."""
-    return setting.origin.kind == "file" and key in (setting.key, alias_of(setting.key))
+    return setting.origin.kind == "file" and is_same_key(setting.key, key, document.client)
 
 
 def home_of(edit: Edit, deployment: Deployment) -> Document | None:

@@ -36,6 +36,7 @@ class _OutOfTime(BaseException):
 
 _tired: set[str] = set()  # functions that ran out of time once: not called a second time
 _inside: list[str] = []  # the function that the timer runs for
+_calls = [0]  # how often code of plugins was called
 
 
 def seconds_max() -> float:
@@ -57,6 +58,11 @@ def gave_up() -> bool:
     return bool(_tired)
 
 
+def calls_made() -> int:
+    """More than before: code of a plugin had a part in what was asked meanwhile."""
+    return _calls[0]
+
+
 def forget_failures() -> None:
     """A new run asks again."""
     _tired.clear()
@@ -64,6 +70,7 @@ def forget_failures() -> None:
 
 def call(who: str, code: Callable[..., Any], *given: Any) -> Any:
     """What the code gives, with lists for iterators; `who` names it to a reader."""
+    _calls[0] += 1
     if _inside:  # one of a plugin's functions asks another: the time of the first counts
         return _called(who, code, given)
     if who in _tired:

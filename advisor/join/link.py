@@ -158,6 +158,8 @@ class _Linker:
         result = []
         for number, entry in enumerate(self.project.deployments, 1):
             why = f"kafka-advisor.toml, deployment {entry.get('name') or number}"
+            if not any(entry.get(part) for part in ("producer", "topic", "cluster", "groups")):
+                raise UsageError(f"{why}: names no producer, topic, cluster or group")
             producer = self._named(entry.get("producer"), ("producer",), why)
             topic = self._named(entry.get("topic"), ("topic",), why)
             cluster = self._named_cluster(entry.get("cluster"), why)
@@ -271,49 +273,130 @@ class _Linker:
         for parts in deployments:
             if parts.topic is not None:
                 homes.setdefault(id(parts.topic), []).append(parts)
-        alone: list[_Parts] = []
+        readers: dict[int, list[tuple[Document, str]]] = {}
+        alone = _Groups()
         for consumer in self.consumers:
             if _key(consumer) in self._taken:
                 continue
-            joined = [
-                (parts, why) for topic, why in self._topics_of(consumer) for parts in homes.get(id(topic), ())
-            ]
-            for parts, why in joined:
-                parts.groups.append(consumer)
+            read = [(topic, why) for topic, why in self._topics_of(consumer) if id(topic) in homes]
+            for topic, why in read:
+                readers.setdefault(id(topic), []).append((consumer, why))
+            if read:
+                continue
+            beside = alone.beside(consumer)
+            if beside is not None:
+                beside.groups.append(consumer)
+                beside.joined_by.append(f"{beside.groups[0].file} and {consumer.file}: the same group")
+                continue
+            cluster, why_cluster = self._cluster_of(consumer)
+            parts = _Parts(None, None, cluster)
+            parts.groups.append(consumer)
+            parts.joined_by += why_cluster
+            deployments.append(parts)
+            alone.add(parts)
+        for mark, joined in readers.items():
+            _join_readers(homes[mark], joined, deployments)
+
+
+# Beyond so many readers of one topic a deployment no longer holds all of them: with as many producers that
+# would be a cross product.
+READERS_MAX = 32
+
+
+def _join_readers(
+    homes: Sequence[_Parts], readers: Sequence[tuple[Document, str]], deployments: list[_Parts]
+) -> None:
+    """Every producer of a topic with every consumer of it. Where consumers are many, every producer is joined
+    with one of each configuration, and every consumer is in one deployment: a deployment more, without a
+    producer, holds those that no producer has room for."""
+    if len(readers) <= READERS_MAX:
+        for parts in homes:
+            for reader, why in readers:
+                parts.groups.append(reader)
                 parts.joined_by.append(why)
-            if not joined:
-                beside = next((one for one in alone if _meet(one.groups[0], consumer)), None)
-                if beside is not None:
-                    beside.groups.append(consumer)
-                    beside.joined_by.append(f"{beside.groups[0].file} and {consumer.file}: the same group")
-                    continue
-                cluster, why_cluster = self._cluster_of(consumer)
-                parts = _Parts(None, None, cluster)
-                parts.groups.append(consumer)
-                parts.joined_by += why_cluster
-                deployments.append(parts)
-                alone.append(parts)
+        return
+    kinds: dict[tuple[object, ...], tuple[Document, str]] = {}
+    for reader, why in readers:
+        kinds.setdefault(_configured(reader), (reader, why))
+    examples = list(kinds.values())[:READERS_MAX]
+    shown = {id(reader) for reader, _ in examples}
+    # Members of one group stay together, as far as there is room.
+    rest = sorted((pair for pair in readers if id(pair[0]) not in shown), key=lambda pair: _group(pair[0]))
+    room = max(1, min(READERS_MAX, -(-len(rest) // len(homes))))
+    shares = [rest[start : start + room] for start in range(0, len(rest), room)]
+    first = homes[0]
+    more = [_Parts(None, first.topic, first.cluster) for _ in shares[len(homes) :]]
+    deployments += more
+    name = first.topic.name if first.topic is not None else ""
+    for number, parts in enumerate((*homes, *more)):
+        own = shares[number] if number < len(shares) else []
+        for reader, why in (*(examples if parts.producer is not None else ()), *own):
+            parts.groups.append(reader)
+            parts.joined_by.append(why)
+        parts.joined_by.append(
+            f"{len(readers)} consumers read {name}: here is one of each configuration, "
+            "the others are joined with other deployments"
+            if parts.producer is not None
+            else f"{len(readers)} consumers read {name}: these are some of them"
+        )
 
 
+def _configured(reader: Document) -> tuple[object, ...]:
+    """How a consumer is configured, but for what names it."""
+    settings = [(one.key, one.value) for one in reader.settings if one.key not in _NAMING]
+    facts = tuple((fact.name, fact.value) for fact in reader.facts)
+    return reader.component, reader.client, tuple(sorted(settings, key=str)), facts
+
+
+def _group(reader: Document) -> str:
+    return next((value for kind, value in reader.hints if kind == "group"), "")
+
+
+_NAMING = frozenset(("client.id", "group.id", "group.instance.id", "application.id", "bootstrap.servers"))
 # What members of one group must agree on, or must not share.
-_SHARED = ("partition.assignment.strategy", "group.instance.id", "group.protocol")
+_SHARED = frozenset(("partition.assignment.strategy", "group.instance.id", "group.protocol"))
 
 
-def _meet(one: Document, other: Document) -> bool:
-    """Two configurations of one group on one cluster that say something of what its members must agree on:
-    they are judged together. Others have nothing to do with each other but the name."""
-    if one.file == other.file:
-        return False  # profiles of one application
-    hints = [
-        {hint for hint in document.hints if hint[0] in ("group", "bootstrap")} for document in (one, other)
-    ]
-    kinds = {kind for kind, _ in hints[0] & hints[1]}
-    if kinds != {"group", "bootstrap"}:
-        return False
-    return any(
-        any(setting.key in _SHARED for setting in document.settings)
-        or any(fact.name == "consumer.subscription" for fact in document.facts)
-        for document in (one, other)
+class _Groups:
+    """Consumers that read no topic in sight, by what makes two of them one group: the same group on the same
+    cluster. They are judged together if one says something of what members must agree on; others have nothing
+    to do with each other but the name. Profiles of one application (one file) do not meet."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[str, str], list[_Parts]] = {}
+        self._telling: dict[tuple[str, str], list[_Parts]] = {}
+        self._order: dict[int, int] = {}
+
+    def add(self, parts: _Parts) -> None:
+        self._order[id(parts)] = len(self._order)
+        first = parts.groups[0]
+        for mark in _marks(first):
+            self._found.setdefault(mark, []).append(parts)
+            if _tells(first):
+                self._telling.setdefault(mark, []).append(parts)
+
+    def beside(self, consumer: Document) -> _Parts | None:
+        """The first that this one is of the same group with, if it has room."""
+        known = self._found if _tells(consumer) else self._telling
+        met = []
+        for mark in _marks(consumer):
+            for parts in known.get(mark, ()):
+                if parts.groups[0].file != consumer.file and len(parts.groups) < READERS_MAX:
+                    met.append(parts)
+                    break
+        return min(met, key=lambda parts: self._order[id(parts)], default=None)
+
+
+def _marks(consumer: Document) -> list[tuple[str, str]]:
+    """Each pair of its group and a bootstrap server."""
+    groups = [value for kind, value in consumer.hints if kind == "group"]
+    servers = [value for kind, value in consumer.hints if kind == "bootstrap"]
+    return [(group, server) for group in groups for server in servers]
+
+
+def _tells(consumer: Document) -> bool:
+    return any(setting.key in _SHARED for setting in consumer.settings) or any(
+        fact.name == "consumer.subscription" for fact in consumer.facts
     )
 
 
@@ -379,27 +462,64 @@ def facts_of(
 
 
 def _identity(parts: _Parts) -> str:
-    names = [document.name for document in (parts.producer, parts.topic) if document is not None]
+    documents = [document for document in (parts.producer, parts.topic) if document is not None]
+    names = [document.name or document.file for document in documents]
     if parts.cluster is not None:
-        names.append(parts.cluster.id)
+        names.append(parts.cluster.id or parts.cluster.brokers[0].file)
     if not parts.producer and not parts.topic:
-        names += [group.name for group in parts.groups]
+        names += [group.name or group.file for group in parts.groups]
     return " -> ".join(names)
 
 
 def with_own_ids(deployments: Iterable[Deployment]) -> list[Deployment]:
-    """Two services may both call their file producer.properties: then the path tells them apart."""
+    """Two services may both call their file producer.properties: then the path tells them apart. Where the
+    path of the first part does not, the client's does, or those of several; what has all in common is
+    numbered."""
     found = list(deployments)
-    counts: dict[str, int] = {}
-    for deployment in found:
-        counts[deployment.id] = counts.get(deployment.id, 0) + 1
-    result, seen = [], set()
-    for deployment in found:
-        name = deployment.id
-        if counts[name] > 1:
-            name = f"{name} ({members_of(deployment)[0].file})"
-        while name in seen:
-            name += "'"
-        seen.add(name)
+    names = [deployment.id for deployment in found]
+    for files_of in (_first_file, _client_file, _own_files, _all_files):
+        counts = _counts(names)
+        if len(counts) == len(names):
+            break
+        names = [
+            f"{deployment.id} ({', '.join(files_of(deployment))})" if counts[name] > 1 else name
+            for deployment, name in zip(found, names, strict=True)
+        ]
+    result, seen, numbers = [], set(names), dict.fromkeys(names, 0)
+    for deployment, name in zip(found, names, strict=True):
+        numbers[name] += 1
+        if numbers[name] > 1:
+            while (own := f"{name} #{numbers[name]}") in seen:
+                numbers[name] += 1
+            seen.add(own)
+            name = own
         result.append(deployment if name == deployment.id else deployment._replace(id=name))
     return result
+
+
+def _counts(names: Sequence[str]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for name in names:
+        counts[name] = counts.get(name, 0) + 1
+    return counts
+
+
+def _first_file(deployment: Deployment) -> list[str]:
+    return [members_of(deployment)[0].file]
+
+
+def _client_file(deployment: Deployment) -> list[str]:
+    """Of several consumers the last is the one that no other deployment has."""
+    client = deployment.producer or next(reversed(deployment.groups), None)
+    return [client.file] if client is not None else _first_file(deployment)
+
+
+def _own_files(deployment: Deployment) -> list[str]:
+    """A producer may write to two topics of one name."""
+    files = [part.file for part in (deployment.producer, deployment.topic) if part is not None]
+    return list(dict.fromkeys(files)) or _client_file(deployment)
+
+
+def _all_files(deployment: Deployment) -> list[str]:
+    parts = (deployment.producer, deployment.topic, *deployment.cluster[:1], *deployment.groups[-1:])
+    return list(dict.fromkeys(part.file for part in parts if part is not None))

@@ -27,6 +27,10 @@ class Racks(NamedTuple):
         return None not in self.names
 
 
+# Brokers that name no rack, too many to place by trying.
+TOO_MANY = Racks((), ())
+
+
 def all_named(racks: tuple[str, ...]) -> Racks:
     return Racks(racks, racks)
 
@@ -34,7 +38,7 @@ def all_named(racks: tuple[str, ...]) -> Racks:
 def broker_racks(deployment: Deployment) -> Racks | None:
     """None where they are not known: a broker names none, or a template, and nobody states how many racks
     there are. Where that is stated, brokers that name none are taken to stand where there is most room, which
-    is the best they can do."""
+    is the best they can do; TOO_MANY where there are more of them than are placed."""
     facts = {fact.name: fact.value for fact in deployment.facts}
     stated = facts.get("cluster.racks", "")
     cluster = [document for document in deployment.cluster if holds_partitions(document)]
@@ -53,7 +57,7 @@ def broker_racks(deployment: Deployment) -> Racks | None:
     if not any(document.settings for document in cluster) or racks is None:
         return None
     if brokers > BROKERS_PLACED_MAX:
-        return None
+        return TOO_MANY
     known = (*names, *(None,) * (brokers - len(names)))
     return Racks(_settled(known, racks), known) if 1 < racks < len(known) else None
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..memo.cache import Cache, digest
 from ..model import Location, UsageError
-from ..syntax.numbers import INT, integer
+from ..syntax.numbers import INT, integer, is_digits
 
 if TYPE_CHECKING:
     from ..hookspecs import PackSpec
@@ -251,7 +251,7 @@ def _faults(value: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
     first: dict[str, int] = {}
     for index, rule in enumerate(value.get("rule", ())):
         here: Path = ("rule", index)
-        if not rule["code"].startswith(prefix) or not rule["code"][len(prefix) :].isdecimal():
+        if not rule["code"].startswith(prefix) or not is_digits(rule["code"][len(prefix) :]):
             yield (*here, "code"), f"{rule['code']!r} must be the pack's prefix {prefix!r} and digits"
         for word in ("code", "name"):
             if first.setdefault(rule[word], index) != index:

@@ -126,7 +126,8 @@ PRODUCER_FAULTS: Mapping[str, str] = {
     "leader_move": "the lead moves to the other replica",
     "producer_crash": "the producer's process dies",
 }
-# What is asked of the model of transactions, and of no other.
+# What is asked of the model of a producer, and of no other; the same of transactions.
+PRODUCER_GUARANTEES = ("records-stored-once", "send-order-kept")
 TRANSACTION_GUARANTEES = ("only-committed-read", "records-visible")
 TRANSACTION_FAULTS: Mapping[str, str] = {
     "producer_crash": "the producer's process dies",

@@ -241,7 +241,8 @@ def decode(data: bytes, fallback: str | None) -> str:
     if b"\0" in data:
         raise Unreadable("binary: it holds NUL bytes")
     try:
-        return data.decode("utf-8-sig")
+        # Not utf-8-sig: that codec is written in Python.
+        return data.decode().removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         if fallback is not None:
             return data.decode(fallback)

@@ -7,10 +7,11 @@ from typing import NamedTuple
 from ..guard.calls import PluginError, place_of
 from ..hookspecs import FormatSpec
 from ..model import Document, Fact, LoadError, Origin, Source, UsageError
-from ..registry import Registry, function
+from ..registry import Registry, function, is_foreign
 from .aliases import with_kafka_names
 from .files import BYTES_MAX, Unreadable, decode, read_bytes
 from .project import Project
+from .text_shapes import Read, TextShapes
 
 # A claim so low: some of it is Kafka's, most is not. It is read if the user names the file, and never hidden.
 DOUBTFUL = 5
@@ -41,8 +42,10 @@ def load_file(
     target: bool,
     named: bool,
     beside: Callable[[str], None] = lambda path: None,
+    shapes: TextShapes | None = None,
 ) -> FileRecord | None:
-    """None for a walked file that no format wants. `beside` is told each other file that is looked at."""
+    """None for a walked file that no format wants. `beside` is told each other file that is looked at. With
+    `shapes`, texts that differ in names alone are read once."""
     name = os.path.basename(path).lower()
     if not named and not any(name.endswith(spec.suffixes) for spec in registry.formats):
         return None
@@ -51,7 +54,7 @@ def load_file(
         data = read_bytes(path, root=root)
     except Unreadable as error:
         return record._replace(reason=str(error), error=LoadError(str(error)))
-    return load_bytes(record, data, registry, project, _sibling_reader(path, root, beside))
+    return load_bytes(record, data, registry, project, _sibling_reader(path, root, beside), shapes)
 
 
 def load_bytes(
@@ -60,6 +63,7 @@ def load_bytes(
     registry: Registry,
     project: Project,
     read: Callable[[str], str | None],
+    shapes: TextShapes | None = None,
 ) -> FileRecord | None:
     """The record of a file whose bytes are had already; `read` gives the text of a file beside it."""
     name = os.path.basename(record.path).lower()
@@ -72,35 +76,67 @@ def load_bytes(
         return record._replace(reason=str(error), error=LoadError(str(error)))
     if not text.strip():
         return record._replace(reason="empty") if named else None
-    failures: list[str] = []
+    reader = _Reader(offered or list(registry.formats), named)
     try:
-        spec, claim = _surest(name, text, offered or list(registry.formats), failures)
-        record = record._replace(failures=tuple(failures))
-        if spec is None and failures:
-            return record._replace(reason=failures[0])
-        if spec is not None and claim <= DOUBTFUL and not named:
-            reason = "most of its keys are no settings of Kafka's; name the file to have it audited"
-            return record._replace(format=spec.name, reason=reason)
-        if spec is None:
-            return (
-                record._replace(reason="no format recognises it as a Kafka configuration") if named else None
-            )
-        record = record._replace(format=spec.name)
-        loaded = function(spec.load, "loaded")(Source(record.file, text, read))
+        if shapes is not None and reader.is_ours:
+            found = shapes.read(record.file, text, read, reader.read, named)
+        else:
+            found = reader.read(Source(record.file, text, read))
     except LoadError as error:
-        return record._replace(reason=error.message, error=error)
+        return reader.refused(record, error)
     except PluginError as error:
-        return record._replace(reason=str(error), error=LoadError(str(error)))
+        return reader.refused(record, LoadError(str(error)))
     except UsageError:
         raise
     except Exception as error:  # A plugin's mistake is told as such; the other files are still audited.
         what = LoadError(f"its reader failed: {type(error).__name__} {place_of(error)}")
-        return record._replace(reason=what.message, error=what)
+        return reader.refused(record, what)
+    loaded, failures = found.loaded, found.failures
+    if loaded is None:
+        if found.format is not None:
+            reason = "most of its keys are no settings of Kafka's; name the file to have it audited"
+        else:
+            reason = failures[0] if failures else "no format recognises it as a Kafka configuration"
+            if not failures and not named:
+                return None
+        return record._replace(format=found.format, reason=reason, failures=failures)
     documents = loaded.documents
     if project.clients:
         documents = tuple(_with_family(document, project) for document in documents)
     documents = tuple(with_kafka_names(document, registry.clients) for document in documents)
-    return record._replace(status=loaded.status, reason=loaded.reason, documents=documents, text=text)
+    file, path, _, _, _, _, _, target, _, _, _ = record
+    return FileRecord(
+        file, path, found.format, loaded.status, loaded.reason, documents, None, target, named, text, failures
+    )
+
+
+class _Reader:
+    """Reads texts of one file, or of files like it, in the surest of the formats that are offered."""
+
+    def __init__(self, offered: list[FormatSpec], named: bool) -> None:
+        self._offered, self._named = offered, named
+        # Of the text that is being read.
+        self._format: str | None = None
+        self._failures: tuple[str, ...] = ()
+
+    @property
+    def is_ours(self) -> bool:
+        """The format of a plugin may make something of any name."""
+        return not any(is_foreign(spec.load) or is_foreign(spec.claim) for spec in self._offered)
+
+    def read(self, source: Source) -> Read:
+        failures: list[str] = []
+        name = source.file.rpartition("/")[2].lower()
+        spec, claim = _surest(name, source.text, self._offered, failures)
+        self._format, self._failures = spec.name if spec is not None else None, tuple(failures)
+        if spec is None or (claim <= DOUBTFUL and not self._named):
+            return Read(self._format, None, self._failures)
+        return Read(self._format, function(spec.load, "loaded")(source), self._failures)
+
+    def refused(self, record: FileRecord, error: LoadError) -> FileRecord:
+        return record._replace(
+            format=self._format, reason=error.message, error=error, failures=self._failures
+        )
 
 
 def relative(path: str, base: str) -> str:

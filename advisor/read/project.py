@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..memo.cache import Cache, digest
 from ..model import Location, UsageError
+from ..syntax.numbers import is_digits
 
 if TYPE_CHECKING:
     from ..schemas.tomltext import Path
@@ -139,7 +140,7 @@ def is_plain(value: Mapping[str, Any]) -> bool:
     for name, given in value.items():
         if name == "kafka_version" and isinstance(given, str):
             parts = given.split(".")
-            if not (2 <= len(parts) <= 4 and all(part.isascii() and part.isdigit() for part in parts)):
+            if not (2 <= len(parts) <= 4 and all(map(is_digits, parts))):
                 return False
         elif given not in _WORDS.get(name, ()):
             return False
@@ -166,16 +167,24 @@ def _sentence(fault: Any, value: Mapping[str, Any]) -> tuple[Path, str]:
         if len(place) > 1 and place[-1] in top:
             return place, f"belongs to the top of the file, above the first [table], not into [{place[0]}]"
         return place, "unknown field" + did_you_mean(place[-1], _fields(place[:-1]))
+    given = _shown(fault["input"])
     if kind == "literal_error":
         allowed = fault["ctx"]["expected"].replace(" or ", ", ").replace("'", "").split(", ")
-        return place, f"{fault['input']!r} is not allowed" + did_you_mean(fault["input"], allowed)
+        return place, f"{given} is not allowed" + did_you_mean(given.strip("'"), allowed)
     if kind == "string_pattern_mismatch":
-        return place, f'{fault["input"]!r} is no version; write one like "4.1"'
+        return place, f'{given} is no version; write one like "4.1"'
     if kind == "value_error":
         return place, str(fault["ctx"]["error"])
     if kind in ("string_too_short", "too_short"):
         return place, "must not be empty"
-    return place, fault["msg"].replace("Input should be", "must be") + f", not {fault['input']!r}"
+    if kind in ("model_type", "dict_type"):
+        return place, f"must be a table, not {given}"
+    return place, fault["msg"].replace("Input should be", "must be") + f", not {given}"
+
+
+def _shown(value: object) -> str:
+    # Not what a table or a list holds: that may be anything, and a secret.
+    return "a table" if isinstance(value, dict) else "a list" if isinstance(value, list) else repr(value)
 
 
 def _fields(place: Path) -> list[str]:

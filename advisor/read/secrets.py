@@ -17,6 +17,7 @@ from functools import cache
 
 from ..catalog import is_password
 from ..catalog.names import dotted, edit_distance, known_names, near_names
+from ..syntax.numbers import integer, is_digits
 
 MASK = "<secret>"
 
@@ -132,7 +133,7 @@ def misfits(key: str, text: str) -> bool:
             found = bool(words) and words[-1] in _COUNTED and secret_word(words) is not None
         if len(_counted) < _KINDS_MAX:
             _counted[key] = found
-    return found and not text.strip().lstrip("-").isdecimal()
+    return found and integer(text.strip()) is None
 
 
 def _kind_of(key: str) -> str:
@@ -314,7 +315,7 @@ def _is_address(text: str, found: re.Match[str]) -> bool:
     rest = text[found.end() : found.end() + 16]
     port = rest[:6].rstrip("/,; ")
     protocol = rest.partition(",")[0].strip().upper()
-    return rest.startswith("//") or (port.isdigit() and len(port) <= 5) or protocol in _PROTOCOLS
+    return rest.startswith("//") or (is_digits(port) and len(port) <= 5) or protocol in _PROTOCOLS
 
 
 def _is_reference(text: str, at: int) -> bool:
@@ -341,7 +342,7 @@ def _is_login(before: str, behind: str) -> bool:
         # host:8080/path@x and host:9092,1@x have a port where a login has its password.
         cut = next((place for place, letter in enumerate(password) if letter in "/,"), len(password))
         if colon and password:
-            return not (cut < len(password) and password[:cut].isdigit()) and not password.startswith("$")
+            return not (cut < len(password) and is_digits(password[:cut])) and not password.startswith("$")
     word = before
     for end in " \t\n,;=\"'@":
         word = word.rpartition(end)[2]

@@ -9,20 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..ask.judge import PRODUCER_GUARANTEES, Outcome, judge
+from ..ask.judge import Outcome, judge
 from ..ask.policies import Decoded, Knob, decode
 from ..ask.verdicts import Verdicts
 from ..catalog import Version, resolve_version
 from ..join.effective import deployment_layers, effective
 from ..join.link import Overrides
 from ..model import Deployment, Document, Fact, Location, Origin, Setting, UsageError
+from ..packs.faults import Counts, counted
 from ..packs.pack import Rule
 from ..packs.vocabulary import (
-    BROKER_FAULTS,
     COMPUTED,
     GUARANTEES,
-    PRODUCER_FAULTS,
-    TRANSACTION_FAULTS,
+    PRODUCER_GUARANTEES,
     TRANSACTION_GUARANTEES,
 )
 from ..schemas.explain import did_you_mean
@@ -31,7 +30,6 @@ from ..syntax.numbers import fact_count
 if TYPE_CHECKING:
     from ..ask.answers.transactions.reads import Seen as TransactionsSeen
 
-Counts = Mapping[str, int | str]
 
 _READ = ("producer", "topic", "broker", "consumer")
 _ASSUMED = "(assumed)"
@@ -67,23 +65,6 @@ def known_guarantee(name: str) -> str:
     if name not in GUARANTEES:
         raise UsageError(f"no guarantee is called {name!r}{did_you_mean(name, GUARANTEES)}")
     return name
-
-
-def known_faults(guarantee: str, counts: Counts) -> Counts:
-    """The counts, if this guarantee's model knows every fault named."""
-    known = BROKER_FAULTS
-    if guarantee in PRODUCER_GUARANTEES:
-        known = PRODUCER_FAULTS
-    elif guarantee in TRANSACTION_GUARANTEES:
-        known = TRANSACTION_FAULTS
-    for name, count in counts.items():
-        if name not in known:
-            elsewhere = name in {**BROKER_FAULTS, **PRODUCER_FAULTS, **TRANSACTION_FAULTS}
-            what = f"{guarantee} is not asked about {name!r}" if elsewhere else f"no fault is called {name!r}"
-            raise UsageError(what + did_you_mean(name, known))
-        if known is not BROKER_FAULTS and isinstance(count, str):
-            raise UsageError(f"{name}={count}: {guarantee} wants a number, it knows no replication factor")
-    return counts
 
 
 def question(
@@ -358,8 +339,7 @@ def _of_transactions(deployment: Deployment, asked: Asked, verdicts: Verdicts) -
     from ..ask.answers.transactions.reads import search
 
     found = _seen_transactions(deployment)
-    environment = {name: int(count) for name, count in asked.environment.items()}
-    faults = {name: int(count) for name, count in (asked.faults[0] if asked.faults else {}).items()}
+    environment, faults = counted(asked.environment), counted(asked.faults[0] if asked.faults else {})
     answer = search(asked.guarantee, found, environment, faults, verdicts.ask)
     outcome = Outcome(answer.verdict, answer.drawn, environment, faults, answer.depends_on, answer.reason)
     return Simulated(asked, outcome)

@@ -10,14 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..ask.judge import PRODUCER_GUARANTEES, counts
+from ..ask.judge import counts
 from ..ask.policies import Decoded, decode, producer_policies, replication_policies
 from ..ask.verdicts import SECONDS_MAX, Verdicts
 from ..catalog import Version
 from ..join.link import Overrides
 from ..model import Fact, Location, Origin, Setting, UsageError
-from ..packs.vocabulary import COMPUTED, TRANSACTION_GUARANTEES
-from .by_hand import check_overrides, completed, known_faults, of_settings, written_by_groups
+from ..packs.faults import known_faults
+from ..packs.vocabulary import COMPUTED, PRODUCER_GUARANTEES, TRANSACTION_GUARANTEES
+from ..syntax.numbers import INT, integer
+from .by_hand import check_overrides, completed, of_settings, written_by_groups
 from .scenario_values import Played, Scenario
 
 _COMPONENTS = ("producer", "topic", "broker", "consumer")
@@ -175,7 +177,8 @@ def _searched(
 
     from ..sim.questions import ask
 
-    deadline = process_time() + 10 * SECONDS_MAX
+    # Who says how many states to look at is ready to wait for them.
+    deadline = process_time() + (10 if "states" in scenario.bounds else 2) * SECONDS_MAX
     bounds = _bounds(scenario, policy)
     return ask(guarantee, policy, environment, faults, bounds, lambda: process_time() > deadline)
 
@@ -247,9 +250,10 @@ def _driven_producer(
     events = []
     for text in scenario.events:
         name, _, record = text.partition(" ")
-        if record and not (record[:1] == "r" and record[1:].isdecimal()):
+        number = integer(record[1:], (0, INT[1])) if record[:1] == "r" else None
+        if record and number is None:
             raise UsageError(f"{place}events: {text!r}: write a verb and a record, such as send r0")
-        events.append(Event(name, int(record[1:]) if record else NO_BATCH))
+        events.append(Event(name, NO_BATCH if number is None else number))
     spent = {name: sum(event.name == name for event in events) for name in FAULTS}
     spent = {name: count for name, count in spent.items() if count}
     bounds = _bounds(scenario, policy)

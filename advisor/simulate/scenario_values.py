@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ..ask.policies import Decoded
 from ..model import Deployment
-from .by_hand import Counts
+from ..packs.faults import Counts
 
 
 class Scenario(NamedTuple):

@@ -7,7 +7,7 @@ answered by the set of its outcomes, and one run is shown event by event.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..ask.answers.producer.setup import MILLISECOND, Timed, timed
@@ -15,9 +15,11 @@ from ..ask.policies import decode
 from ..model import Deployment, Fact, Location, Origin, UsageError
 from ..packs.vocabulary import STEPS
 from ..schemas.explain import did_you_mean
-from ..sim.clock.grid import GRID
+from ..sim.clock.clock import TooManyEvents
+from ..sim.clock.grid import GRID, Phase
 from ..sim.clock.record import Record, record
-from ..sim.clock.timeline import Outcome, Step, runs
+from ..sim.clock.timeline import Outcome, Run, Setup, Step
+from ..syntax.numbers import INT, integer
 
 _OF_ONE = ("sigstop", "sigcont", "kill9", "term", "start", "wipe")
 _WAITS = ("wait_leader", "wait_isr", "wait_nodes")
@@ -29,6 +31,9 @@ FIELDS = {
     "max.message.bytes": "max_message_bytes",
 }
 RECORDS_MAX, SECONDS_MAX, WAIT_SECONDS = 100_000, 3_600, 60
+# Of one run, and of the runs under all phases: some seconds. Ten thousand records, each a request of its own,
+# are within them; stretches in which nothing is wrong hardly count.
+EVENTS_MAX, ALL_EVENTS_MAX = 40_000, 350_000
 _COMPONENTS = ("producer", "topic", "broker")
 COUNTS = ("sent", "acked", "acked_lost", "failed", "failed_but_readable", "duplicates", "descents")
 
@@ -168,11 +173,14 @@ def _sending(made: Step, arguments: Sequence[Any]) -> Step:
     if not 1 <= len(arguments) <= 2 or not isinstance(options, dict):
         raise _wrong("send")
     values = {"records": arguments[0], "size": 100, "gap_us": 0, **options}
+    most = {"size": INT[1], "gap_us": SECONDS_MAX * 1_000_000}
     for name, value in values.items():
         if name not in ("records", "size", "gap_us"):
             raise UsageError(f"send: unknown option {name!r}{did_you_mean(name, ('size', 'gap_us'))}")
         if not isinstance(value, int) or isinstance(value, bool) or value < 0:
             raise UsageError(f"send: {name} is {value!r}, must be a whole number, 0 or more")
+        if name in most and value > most[name]:
+            raise UsageError(f"send: {name} is {value}, must be at most {most[name]}")
     if not 1 <= values["records"] <= RECORDS_MAX:
         raise UsageError(f"send {values['records']}: records, from 1 to {RECORDS_MAX}")
     if values["records"] * values["gap_us"] > SECONDS_MAX * 1_000_000:
@@ -198,10 +206,14 @@ def _changes(given: Mapping[str, Any]) -> dict[str, int | bool]:
             if text not in ("true", "false"):
                 raise UsageError(f"topic_config: {key} is {text}, must be true or false")
             found[FIELDS[key]] = text == "true"
-        elif text.isdecimal():
-            found[FIELDS[key]] = int(text)
         else:
-            raise UsageError(f"topic_config: {key} is {text}, must be a whole number")
+            least = 1 if key == "min.insync.replicas" else 0
+            value = integer(text, (least, INT[1]))
+            if value is None:
+                raise UsageError(
+                    f"topic_config: {key} is {text}, must be a whole number from {least} to {INT[1]}"
+                )
+            found[FIELDS[key]] = value
     return found
 
 
@@ -243,10 +255,32 @@ def play(schedule: Schedule, deployment: Deployment, phase: int | None = None) -
     on_clock = timed(deployment, compressible=True)
     if on_clock is None:
         raise UsageError("the producer does not start with these settings; `kafka-advisor audit` says why")
-    outcomes = tuple(runs(on_clock.setup, [steps]))
-    shown = outcomes.index(max(outcomes, key=outcomes.count)) if phase is None else phase - 1
-    told = record(on_clock.setup, steps, GRID[shown], replicas, strides=False)
+    try:
+        outcomes = tuple(_outcomes(on_clock.setup, steps))
+        shown = outcomes.index(max(outcomes, key=outcomes.count)) if phase is None else phase - 1
+        told = _told(on_clock.setup, steps, GRID[shown], replicas)
+    except TooManyEvents:
+        raise UsageError(
+            f"{schedule.file}: too long to play: more than {EVENTS_MAX:,} events of brokers and producer "
+            f"in one run, or {ALL_EVENTS_MAX:,} in all {len(GRID)}; send fewer records, or wait for less"
+        ) from None
     return Played(on_clock, replicas, outcomes, shown + 1, told, _unmet(schedule.expect, outcomes))
+
+
+def _outcomes(setup: Setup, steps: Sequence[Step]) -> Iterator[Outcome]:
+    left = ALL_EVENTS_MAX
+    for phase in GRID:
+        run = Run(setup, phase, events_max=min(EVENTS_MAX, left))
+        yield run.play(steps)
+        left -= run.clock.events
+
+
+def _told(setup: Setup, steps: Sequence[Step], phase: Phase, replicas: Sequence[int]) -> Record:
+    """Record by record, unless that is too much to play and to read."""
+    try:
+        return record(setup, steps, phase, replicas, strides=False, events_max=EVENTS_MAX)
+    except TooManyEvents:
+        return record(setup, steps, phase, replicas, events_max=EVENTS_MAX)
 
 
 def failed(outcome: Outcome) -> int:

@@ -11,6 +11,7 @@ from ..ask.answers.transactions.times import TIMEOUT, check_of
 from ..ask.policies import Decoded
 from ..ask.verdicts import Verdicts
 from ..model import Deployment, UsageError
+from ..packs.faults import counted
 from ..sim.search.verdict import Broken, Holds, Trace, Verdict
 from ..sim.transactions.questions import BOUNDS, GUARANTEES, replay, spent, trace_of
 from ..sim.transactions.step import Event, TransactionPolicy, initial
@@ -19,6 +20,8 @@ from .by_hand import with_reader
 from .scenario_values import Played, Scenario
 
 Outcome = tuple[Verdict, Trace, dict[str, int]]
+# Of other producers, in a run on a clock: each is a step of it.
+RECORDS_MAX = 10_000
 
 
 def played(
@@ -34,8 +37,7 @@ def played(
     reader = readers(deployment)[0]
     look = Look(deployment, group=reader)
     policy = _policy(scenario, seen(look, reader).combinations[0].policy)
-    environment = {name: int(count) for name, count in scenario.environment.items()}
-    faults = {name: int(count) for name, count in scenario.faults.items()}
+    environment, faults = counted(scenario.environment), counted(scenario.faults)
     if scenario.time is not None:
         verdict, trace, faults = _in_time(scenario, look, policy, scenario.time)
     elif scenario.events:
@@ -78,6 +80,12 @@ def _in_time(scenario: Scenario, look: Look, policy: TransactionPolicy, stated: 
     if timeout is None or not policy.transactional:
         raise UsageError(f"{scenario.file}: time: needs a producer with transactional.id and its timeout")
     fields = {name: value for name, value in stated.items() if name != "within_ms"}
+    gap_ms = stated.get("gap_ms", Plan._field_defaults["gap_ms"])
+    if stated["until_ms"] // gap_ms > RECORDS_MAX:
+        raise UsageError(
+            f"{scenario.file}: time: a record each {gap_ms} ms until {stated['until_ms']} ms are more than "
+            f"{RECORDS_MAX:,}; write a longer gap_ms or a smaller until_ms"
+        )
     told = in_time(policy, Plan(timeout, check, **{"check_at_ms": check, **fields}))
     counted = {"producer_crash": 1} if "crash_ms" in stated else {}
     guarantee = scenario.guarantee or ""

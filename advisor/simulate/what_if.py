@@ -13,13 +13,17 @@ from typing import Any, NamedTuple
 from ..ask.answers.producer import outage
 from ..ask.answers.producer.setup import MILLISECOND, Timed, timed
 from ..ask.answers.sight import Look
-from ..ask.policies import decode
+from ..ask.policies import RACKS_UNPLACED, decode
 from ..join.racks import worst_placement
 from ..model import Deployment, UsageError
 from ..syntax.units import spring_millis
 from .by_hand import completed
 
 LONGEST_MS = 3_600_000
+_TOO_LONG = (
+    f"an outage is played for {outage.PLAYED_MAX_MS // 60_000} minutes at the most, and what follows "
+    "is not simply more of the same here; ask for a shorter one"
+)
 # Shorter than this nobody calls it a stop.
 STOPPED_MS = 500
 
@@ -79,7 +83,10 @@ def _answer(
     if question.kind == "roll":
         steps = outage.roll(setup)
     elif question.kind == "outage":
-        steps = outage.crash(setup, question.length_ms * MILLISECOND)
+        length = min(question.length_ms, outage.PLAYED_MAX_MS)
+        if length < question.length_ms and not outage.settles(setup):
+            return _unknown(question, _TOO_LONG)
+        steps = outage.crash(setup, length * MILLISECOND)
     else:
         placed = _rack(deployment)
         if isinstance(placed, str):
@@ -91,6 +98,11 @@ def _answer(
         )
         steps = outage.lost_rack(setup, lost)
     figures = outage.play(setup, steps, load, remember)
+    if question.length_ms > outage.PLAYED_MAX_MS:
+        whole = outage.longer(figures, load, question.length_ms - outage.PLAYED_MAX_MS)
+        if whole is None:
+            return _unknown(question, _TOO_LONG)
+        figures = whole
     assumed = [*said, *load.assumptions]
     if on_clock.assumed:
         assumed.append(f"not in sight, so assumed: {', '.join(on_clock.assumed)}")
@@ -116,6 +128,8 @@ def _answer(
 def _rack(deployment: Deployment) -> tuple[str, list[int]] | str:
     """The rack whose loss takes most replicas of a partition, and their places; or why it is not known."""
     decoded = decode(deployment)
+    if decoded.racks_unplaced:
+        return RACKS_UNPLACED
     if decoded.racks is None:
         return "which rack a broker stands in (broker.rack, or [facts] racks) is not in sight"
     placed = worst_placement(decoded.racks, decoded.knobs["replicas"].values[0], decoded.kraft)

@@ -43,6 +43,11 @@ def count(text: str | None, most: int = INT[1]) -> int | None:
     return None if text is None else integer(text, (1, most))
 
 
+def is_digits(text: str) -> bool:
+    """ASCII digits and nothing else, of any number: a port, an index, a part of a version."""
+    return text.isascii() and text.isdecimal()
+
+
 def fact_count(name: str, text: str | None) -> int | None:
     """What a fact counts, within what Kafka can hold; None where it says no such number."""
     return count(text, COUNTS_MAX.get(name, INT[1]))

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..model import LoadError
+from .numbers import is_digits
 
 BYTES_MAX = 32 * 1024 * 1024
 NODES_MAX = 1_000_000
@@ -149,7 +150,7 @@ class Node:
 def _integer(text: str) -> str:
     digits = text.replace("_", "").lstrip("+-")
     sign = "-" if text.startswith("-") else ""
-    if len(digits) > 1 and digits[0] == "0" and digits[1].isdigit():
+    if len(digits) > 1 and digits[0] == "0" and is_digits(digits[1]):
         digits = "0o" + digits[1:]
     try:
         return sign + str(int(digits, 0))

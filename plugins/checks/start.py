@@ -21,6 +21,7 @@ from advisor.api import (
     edit_distance,
     fact_count,
     fate,
+    is_digits,
     is_known,
     keys,
     lookup,
@@ -117,10 +118,10 @@ class _Look:
         for fact in self.document.facts:
             most = _COUNTED.get(fact.name)
             digits = fact.value.removeprefix("-")
-            if most is None or not digits.isdecimal() or fact_count(fact.name, fact.value) is not None:
+            if most is None or not is_digits(digits) or fact_count(fact.name, fact.value) is not None:
                 continue
-            if fact.value in ("0", "-1"):
-                continue  # -1 is the cluster's own; 0 is what a template leaves behind
+            if fact.value == "-1":
+                continue  # the cluster's own
             shown = fact.value if len(fact.value) <= 20 else f"a number of {len(digits)} digits"
             told = f"{fact.name.partition('.')[2].replace('_', ' ')} = {shown}: Kafka takes 1 to {most}"
             hit = self._hit("range", (fact.name,), told)

@@ -21,6 +21,7 @@ from advisor.api import (
     Setting,
     Source,
     Unknown,
+    integer,
     is_known,
     parse_yaml,
     setting,
@@ -300,7 +301,7 @@ def _replicas(chain: list[tuple[Node, Place]], known: Mapping[str, str]) -> int 
         node = next((found for layer, _ in chain if (found := layer.get(*path)) is not None), None)
         if node is not None and node.value is not None:
             text = interpolate(node.value, known).text
-            return int(text) if text.isdecimal() and len(text) < 6 else None
+            return integer(text, (0, 99_999))
     return 1
 
 

@@ -3,7 +3,7 @@
 import re
 from typing import NamedTuple
 
-from advisor.api import Dropped, Fact, Location, Origin, Setting, setting
+from advisor.api import Dropped, Fact, Location, Origin, Setting, is_digits, setting
 
 from .images import Image, Variable
 
@@ -46,7 +46,7 @@ def _topic(entry: str, variable: Variable) -> Topic | None:
     facts = [
         Fact(fact, value.strip(), origin)
         for fact, value in zip(("topic.partitions", "topic.replication_factor"), fields, strict=False)
-        if value.strip().isdecimal()
+        if is_digits(value.strip())
     ]
     settings = []
     words = ":".join(fields[2:]).split()

@@ -11,6 +11,7 @@ from advisor.api import (
     Source,
     Splice,
     inserted_after,
+    is_digits,
     line_start,
     removed_lines,
     spliced,
@@ -92,4 +93,4 @@ def _text(value: str, style: str) -> str:
 
 
 def _is_no_text(value: str) -> bool:
-    return value.lower() in ("true", "false", "null", "~") or value.lstrip("+-")[:1].isdigit()
+    return value.lower() in ("true", "false", "null", "~") or is_digits(value.lstrip("+-")[:1])

@@ -5,7 +5,17 @@ import re
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from advisor.api import Dropped, Location, Secret, Setting, known_anywhere, names_secret, setting, value_of
+from advisor.api import (
+    Dropped,
+    Location,
+    Secret,
+    Setting,
+    integer,
+    known_anywhere,
+    names_secret,
+    setting,
+    value_of,
+)
 
 
 class Variable(NamedTuple):
@@ -94,10 +104,10 @@ def _strimzi_version(tag: str) -> str | None:
 
 
 def _confluent_version(tag: str) -> str | None:
-    found = re.match(r"v?(\d+)\.(\d+)(?![\d])", tag)
+    found = re.match(r"v?([0-9]{1,4})\.([0-9]{1,4})(?![0-9])", tag)
     if not found:
         return None
-    major, minor = int(found[1]), int(found[2])
+    major, minor = integer(found[1]) or 0, integer(found[2]) or 0
     match major:
         case 3:
             return {0: "0.10.0", 1: "0.10.1", 2: "0.10.2", 3: "0.11.0"}.get(minor)
@@ -216,7 +226,7 @@ def _apache(variable: Variable, image: Image) -> Answer:
     if name.startswith("KAFKA_CFG_"):
         return _only_bitnami(variable)
     # Until KAFKA-17911 (4.0) every KAFKA_ was cut out, not the prefix alone.
-    old = image.version is not None and int(image.version.split(".")[0]) < 4
+    old = image.version is not None and (integer(image.version.split(".")[0]) or 0) < 4
     bare = name.replace("KAFKA_", "") if old else name.removeprefix("KAFKA_")
     key = bare.lower().replace("_", ".").replace("...", "-").replace("..", "_")
     if old and bare != name.removeprefix("KAFKA_"):

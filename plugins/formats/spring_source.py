@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
-from advisor.api import LoadError, Node, parse_properties, parse_yaml
+from advisor.api import LoadError, Node, is_digits, parse_properties, parse_yaml
 
 
 class Prop(NamedTuple):
@@ -90,7 +90,7 @@ def _gathered(props: list[Prop]) -> list[Prop]:
     found: dict[tuple[str, ...], Prop] = {}
     for number, prop in enumerate(props):
         parent = prop.path[:-1]
-        if not (prop.path and prop.path[-1].isdigit()):
+        if not (prop.path and is_digits(prop.path[-1])):
             # Equal names stay apart, so that the later can be seen to win.
             found[(*prop.path, f"#{number}")] = prop
         elif parent not in whole:

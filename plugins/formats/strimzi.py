@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from advisor.api import Document, Fact, Loaded, LoadError, Location, Node, Origin, Source, parse_yaml
+from advisor.api import Document, Fact, Loaded, LoadError, Location, Node, Origin, Source, integer, parse_yaml
 
 from .strimzi_clients import bridge, connect, connector, mirror_maker, mirror_maker_2, user
 from .strimzi_config import BROKER, Resource, config_of, number
@@ -96,7 +96,7 @@ def _pool_count(pool: Resource) -> _Count:
     replicas = pool.spec("replicas")
     line = pool.line if replicas is None else replicas.line
     value = None if replicas is None else number(replicas)
-    return _Count(None if value is None else int(value), Origin("file", Location(pool.file, line)))
+    return _Count(None if value is None else integer(value), Origin("file", Location(pool.file, line)))
 
 
 def _is_broker_pool(pool: Resource) -> bool:

@@ -12,6 +12,7 @@ from advisor.api import (
     Origin,
     Setting,
     Value,
+    integer,
     is_template,
     setting,
     value_of,
@@ -169,7 +170,7 @@ class Resource(NamedTuple):
 def number(node: Node) -> str | None:
     """A whole number as text, None for a template or anything else."""
     text = node.loaded_text() if node.is_plain else node.text()
-    return text if text.removeprefix("-").isdecimal() and len(text) < 12 else None
+    return None if integer(text) is None else text
 
 
 def config_of(

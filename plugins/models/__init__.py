@@ -1,23 +1,23 @@
 """Pieces of the simulator that rules may name: the code behind each computed guarantee."""
 
-from advisor.api import ModelSpec, hookimpl
+from advisor.api import NUMBER, ModelSpec, hookimpl
 
 # What a rule's `params` may say, by guarantee: () is any value, "" among words that it may be left out.
 _PARAMS: dict[str, dict[str, tuple[str, ...]]] = {
-    "cluster-steady": {"ask": ("fetches", "heartbeats"), "margin_ms": ()},
+    "cluster-steady": {"ask": ("fetches", "heartbeats"), "margin_ms": NUMBER},
     "every-record-processed": {"by": ("", "expiry", "growth", "race", "retention", "stored", "style")},
     "group-stable": {"by": ("", "batch", "heartbeats", "instance", "listener", "pause")},
     "members-admitted": {"by": ("assigned", "assignors", "bounds")},
     "members-share-work": {"by": ("idle", "skew")},
     "only-committed-read": {"without_transactions": ()},
     "processed-once": {"by": ("", "assign", "crash")},
-    "reads-in-time": {"by": ("follower", "held", "rack", "timeout"), "limit_ms": ()},
+    "reads-in-time": {"by": ("follower", "held", "rack", "timeout"), "limit_ms": NUMBER},
     "rebalance-pause": {
         "by": ("", "coordinator", "crash", "renamed", "roll", "start", "stuck"),
-        "limit_ms": (),
+        "limit_ms": NUMBER,
     },
     "records-delivered": {"ask": ("blocking", "buffer", "retries", "timeouts")},
-    "records-visible": {"limit_ms": ()},
+    "records-visible": {"limit_ms": NUMBER},
     "retries-recognised": {"by_retention": ()},
     "size-chain": {"part": ("refused", "stated", "stuck")},
     "storage-bounded": {
@@ -36,19 +36,19 @@ _PARAMS: dict[str, dict[str, tuple[str, ...]]] = {
             "tombstones",
             "total-size",
         ),
-        "commits_per_second": (),
-        "copies_min": (),
-        "disk_bytes": (),
-        "maps_max": (),
-        "overwritten_max_ms": (),
-        "replicas_a_broker_max": (),
-        "replicas_min": (),
-        "retention_min_ms": (),
-        "segment_bytes_min": (),
-        "segments_max": (),
+        "commits_per_second": NUMBER,
+        "copies_min": NUMBER,
+        "disk_bytes": NUMBER,
+        "maps_max": NUMBER,
+        "overwritten_max_ms": NUMBER,
+        "replicas_a_broker_max": NUMBER,
+        "replicas_min": NUMBER,
+        "retention_min_ms": NUMBER,
+        "segment_bytes_min": NUMBER,
+        "segments_max": NUMBER,
         "state_topics": (),
-        "times_max": (),
-        "tiny_ms": (),
+        "times_max": NUMBER,
+        "tiny_ms": NUMBER,
     },
     "transactions-complete": {"idle": (), "refused": ()},
 }

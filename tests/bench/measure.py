@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -44,6 +45,28 @@ def cpu_seconds(command: Sequence[object], cwd: Path, env: dict[str, str] | None
     )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+class Used(NamedTuple):
+    """What a command took: CPU of all its processes, memory of the largest at its peak."""
+
+    cpu_seconds: float
+    peak_mb: float
+
+
+def used(command: Sequence[object], cwd: Path, env: dict[str, str] | None = None) -> Used:
+    """By the status of this very child: the peak of all children together would be that of the largest."""
+    process = subprocess.Popen(
+        [str(word) for word in command],
+        cwd=cwd,
+        env={**os.environ, **(env or {})},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    _, _, usage = os.wait4(process.pid, 0)
+    process.returncode = 0
+    kilobytes = usage.ru_maxrss / (1024 if sys.platform == "darwin" else 1)
+    return Used(usage.ru_utime + usage.ru_stime, kilobytes / 1024)
 
 
 def medians(

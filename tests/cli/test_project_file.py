@@ -250,3 +250,14 @@ def test_comment_in_yaml(audit, tmp_path, line):
     assert finding["suppressed"]["reason"] == "on purpose"
     (tmp_path / "application.yml").write_text(text.replace("KA021", "KA020"))
     audit("", 1, "--fail-on", "warning")
+
+
+@pytest.mark.parametrize(
+    "entry", ["[[deployment]]\n", "[[deployment]]\n" * 2, "[[deployment]]\nname = 'x'\n"]
+)
+def test_a_deployment_that_names_nothing_is_refused(advisor, tmp_path, entry):
+    (tmp_path / "kafka-advisor.toml").write_text(entry)
+    (tmp_path / "producer.properties").write_text(PRODUCER)
+    done = advisor("audit", ".")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert ": names no producer, topic, cluster or group" in done.stderr

@@ -36,6 +36,21 @@ def asked(folder: Path, rule: str, **options: Any) -> dict[str, Any]:
         ('guarantee = "group-stable"\nparams = { by = "heartbeat" }', "params.by is 'heartbeat'"),
         ('guarantee = "group-stable"\nparams = { by = "" }', "params.by is ''; group-stable takes batch, "),
         ('guarantee = "group-stable"\nparams = { by = ["batch"] }', "params.by is ['batch']"),
+        (
+            'guarantee = "rebalance-pause"\nparams = { limit_ms = "soon" }',
+            "params.limit_ms is 'soon', must be a",
+        ),
+        (
+            'guarantee = "rebalance-pause"\nparams = { limit_ms = -1 }',
+            "params.limit_ms is -1, must be a number",
+        ),
+        ('guarantee = "rebalance-pause"\nparams = { limit_ms = true }', "params.limit_ms is True, must be a"),
+        (
+            'guarantee = "acked-records-survive"\nfaults = { broker_krash = 1 }',
+            "did you mean 'broker_crash'?",
+        ),
+        ('guarantee = "send-order-kept"\nfaults = { power_loss = 1 }', "is not asked about 'power_loss'"),
+        ('guarantee = "send-order-kept"\nfaults = { lost_response = "rf" }', "wants a number"),
         ('guarantee = "members-admitted"', "params.by is missing"),
         ('guarantee = "group-stable"\nparams = { bye = "batch" }', "no param 'bye'; there is by"),
         ('guarantee = "size-chain"\nparams = { part = "stuk" }', "takes refused, stated, stuck"),

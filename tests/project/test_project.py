@@ -164,6 +164,9 @@ REFUSED: dict[str, tuple[str, int, str]] = {
     "pack outside": ("rules = ['ok.toml', '../up.toml']\n", 1, "leaves the folder of this file"),
     "pack anywhere": ("rules = ['/etc/passwd']\n", 1, "leaves the folder of this file"),
     "param": ("[params.KA1]\na = { b = 1 }\n", 2, "text, a number, a boolean"),
+    "a list of tables": ("[[workload]]\npassword = 'hunter2'\n", 1, "workload: must be a table, not a list"),
+    "a list of words": ("profile = ['hunter2']\n", 1, "profile: a list is not allowed (allowed: dev, prod)"),
+    "a table of words": ("kafka_version = { a = 'hunter2' }\n", 1, "must be a valid string, not a table"),
     "not TOML": ("[facts]\nbrokers = 3\nbrokers = 4\n", 3, "is not valid TOML"),
 }
 
@@ -174,6 +177,7 @@ def test_a_refusal_names_the_line_and_what_is_allowed(name: str) -> None:
     (one,) = refusal(text)
     assert one.startswith(f"kafka-advisor.toml:{line}: ")
     assert says in one
+    assert "hunter2" not in one
 
 
 def test_all_faults_are_told_in_the_order_of_the_file() -> None:

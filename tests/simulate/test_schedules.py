@@ -170,6 +170,22 @@ def test_a_mistake_in_a_step_is_told_with_its_line(simulate, tmp_path, step, tol
     assert told in done.err
 
 
+def test_a_schedule_that_would_take_for_ever_is_refused(simulate, tmp_path):
+    file = tmp_path / "long.toml"
+    # Who counts messages looks at every one of them: nothing is taken in one stride.
+    file.write_text('title = "t"\nkafka_version = "0.8"\nschedule = [["send", 100000, {gap_us = 100}]]\n')
+    done = simulate("--schedule", file)
+    assert (done.code, done.out) == (2, "")
+    assert f"{file}: too long to play: more than 40,000 events" in done.err
+
+
+def test_a_long_schedule_in_which_nothing_is_wrong_is_played(simulate, tmp_path):
+    file = tmp_path / "calm.toml"
+    file.write_text('title = "t"\nschedule = [["send", 100000, {gap_us = 1000}], ["await", 200]]\n')
+    done = simulate("--schedule", file, "--format", "json")
+    assert done.json["outcomes"][0]["acked"] == 100000
+
+
 @pytest.mark.parametrize(
     ("text", "line", "told"),
     [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ...syntax.numbers import is_digits
 from ..results import Reason, Rewrite
 from ..security import protocols as security
 from ..value import classes
@@ -61,7 +62,7 @@ def _split(address: str, strict: bool) -> tuple[str, str] | None:
         match = _URL_PREFIX.fullmatch(address)
         return None if match is None else (match.group(1), match.group(2))
     head, colon, port = address.rpartition(":")
-    if not colon or not port.isascii() or not port.isdigit():
+    if not colon or not is_digits(port):
         return None
     head = head.removesuffix("]")
     before = head.rstrip(_HOST_LETTERS)

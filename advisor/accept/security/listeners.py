@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from ...syntax.numbers import integer, is_digits
 from ..results import Reason
 from ..value import numbers as values
 from ..value.definition import Config, Skip
@@ -138,7 +139,7 @@ def _distinct_ports(config: Config, key: str, found: list[Endpoint]) -> None:
 def _is_ipv4(host: str) -> bool:
     parts = host.split(".")
     return len(parts) == 4 and all(
-        p.isdigit() and p.isascii() and len(p) <= 3 and int(p) < 256 for p in parts
+        len(p) <= 3 and is_digits(p) and integer(p, (0, 255)) is not None for p in parts
     )
 
 

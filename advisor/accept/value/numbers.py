@@ -6,6 +6,7 @@ from ...syntax.numbers import INT as INT
 from ...syntax.numbers import LONG as LONG
 from ...syntax.numbers import SHORT as SHORT
 from ...syntax.numbers import integer as integer
+from ...syntax.numbers import is_digits
 
 # Java's String.trim drops everything up to the space; its regular expressions know these six as white space.
 _TRIM = "".join(map(chr, range(33)))
@@ -35,13 +36,13 @@ def parse_double(text: str) -> float | None:
     if "e" in body.lower() and not _is_exponent(exponent):
         return None
     whole, _, part = mantissa.partition(".")
-    if not (whole or part) or not all(p == "" or p.isdigit() for p in (whole, part)):
+    if not (whole or part) or not all(p == "" or is_digits(p) for p in (whole, part)):
         return None
     return sign * float(body)
 
 
 def _is_exponent(text: str) -> bool:
-    return (text[1:] if text[:1] in ("+", "-") else text).isdigit()
+    return is_digits(text[1:] if text[:1] in ("+", "-") else text)
 
 
 def _hexadecimal(body: str, sign: float) -> float | None:
@@ -133,13 +134,10 @@ def parse_duration(text: str) -> float | None:
 
 
 def _amount(text: str, fraction: bool) -> float | None:
-    digits = text[1:] if text[:1] in ("+", "-") else text
-    whole, _point, part = digits.replace(",", ".").partition(".") if fraction else (digits, "", "")
-    if (
-        not whole.isascii()
-        or not whole.isdigit()
-        or (part and not (part.isascii() and part.isdigit()))
-        or len(part) > 9
-    ):
+    """A part of a duration; Java holds each in a long, and up to nine digits of a second."""
+    whole, _point, part = text.replace(",", ".").partition(".") if fraction else (text, "", "")
+    value = integer(whole) if whole.isascii() else None
+    if value is None or len(part) > 9 or (part and not is_digits(part)):
         return None
-    return float(text.replace(",", ".").rstrip("."))
+    rest = (integer(part.ljust(9, "0")) or 0) / 1e9
+    return value - rest if whole.startswith("-") else value + rest

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...syntax.numbers import is_digits
 from . import numbers as values
 from .problem import Problem
 
@@ -177,7 +178,7 @@ def _throttled(value: Any, _: str) -> None:
 
 
 def _digits(text: str) -> bool:
-    return text.isascii() and text.isdigit()
+    return is_digits(text)
 
 
 def _gzip_level(value: Any, _: str) -> None:

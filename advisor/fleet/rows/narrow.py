@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ...catalog import COMPONENTS
+from ...syntax.numbers import INT, integer, is_digits
 from ..canonical import ABSENT, BETWEEN, ENTRY, NAMED, RESERVED, masked
 from ..keys import NAMES, SHAPES
 
@@ -224,7 +225,7 @@ class Narrowing:
         counted = None
         if f"@component{BETWEEN}topic" in parts:
             said = given.get("num-partitions", given.get("partitions")) or ""
-            counted = int(said) if said.isascii() and said.isdigit() and len(said) < 10 else None
+            counted = integer(said, INT) if is_digits(said) else None
         return Known(sha256(text.encode()).hexdigest(), counted), text
 
     def _masked(self, key: str | None, value: str | None) -> str:
@@ -320,7 +321,7 @@ def _by_value(column: pa.Array, said: Callable[[str], Any], kind: pa.DataType) -
 
 def _whole(text: str) -> int | None:
     found = _WHOLE.fullmatch(text)
-    return int(found.group(1)) if found else None
+    return integer(found.group(1)) if found else None
 
 
 def _is_dev(file: str) -> bool:

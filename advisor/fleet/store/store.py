@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from ...syntax.numbers import LONG, integer
 from .places import LocalPlace, place
 from .tables import arrow_schema
 from .verdict_table import keep_verdicts, read_verdicts
@@ -142,7 +143,7 @@ class Store:
         return self.place.of(f"{RUNS}/{name}")
 
     def next_name(self) -> str:
-        numbers = [int(name) for name in self.place.names(RUNS) if name.isdigit()]
+        numbers = [integer(name, (0, LONG[1] - 1)) or 0 for name in self.place.names(RUNS)]
         return f"{max(numbers, default=0) + 1:06}"
 
     def summaries(self) -> list[dict[str, Any]]:

@@ -7,6 +7,12 @@ from heapq import heappop, heappush
 from typing import Any
 
 Action = Callable[..., None]
+# As many as it takes; who plays a schedule that somebody wrote allows for fewer.
+UNBOUNDED = 1 << 62
+
+
+class TooManyEvents(Exception):
+    """The run has more events than were allowed for."""
 
 
 class Clock:
@@ -16,12 +22,13 @@ class Clock:
     healthy stretch from being taken in one stride.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, events_max: int = UNBOUNDED) -> None:
         self.now = 0
         self.planned: list[tuple[int, int, bool, Action, tuple[Any, ...]]] = []
         self.horizon = 0
         """Before when the schedule does not intervene, as far as that is a matter of time alone."""
         self.events = 0
+        self.events_max = events_max
         self.until = 0
         self._number = 0
 
@@ -56,7 +63,10 @@ class Clock:
         """Let events happen until one makes `done` true, or that time has come."""
         planned = self.planned
         self.until = until
+        most = self.events_max
         while not done():
+            if self.events > most:
+                raise TooManyEvents
             if not planned or planned[0][0] > until:
                 self.now = max(self.now, until)
                 return

@@ -16,6 +16,7 @@ from ..partition.state import UP, Event, Replica, in_office, members
 from ..partition.step import step as transition
 from ..ranges import MILLISECOND, SECOND
 from ..search.verdict import Effect
+from .clock import UNBOUNDED
 from .cluster import Cluster
 from .grid import GRID, Phase
 from .producer.client import Client
@@ -45,10 +46,11 @@ def record(
     brokers: Sequence[int] = (),
     sample: int = SECOND,
     strides: bool = True,
+    events_max: int = UNBOUNDED,
 ) -> Record:
     """`brokers`: the ids to show, in assignment order; else the places themselves. With `strides` a healthy
     stretch is told at its beginning, without record by record."""
-    run = _RecordedRun(setup, phase, brokers or range(setup.partition.replicas), sample, strides)
+    run = _RecordedRun(setup, phase, brokers or range(setup.partition.replicas), sample, strides, events_max)
     outcome = run.play(schedule)
     run.book.settle()
     return Record(outcome, tuple(run.book.rows))
@@ -294,9 +296,17 @@ class _RecordedClient(Client):
 
 
 class _RecordedRun(Run):
-    def __init__(self, setup: Setup, phase: Phase, names: Sequence[int], sample: int, strides: bool) -> None:
+    def __init__(
+        self,
+        setup: Setup,
+        phase: Phase,
+        names: Sequence[int],
+        sample: int,
+        strides: bool,
+        events_max: int,
+    ) -> None:
         self.book = _Book(names, sample)
-        super().__init__(setup, phase, strides)
+        super().__init__(setup, phase, strides, events_max)
 
     def _make(self, setup: Setup) -> tuple[Cluster, Client]:
         cluster = _RecordedCluster(self.clock, self.phase, setup.partition, setup.cluster)

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from ..partition.state import Policy, in_office, members
 from ..ranges import MILLISECOND, SECOND
-from .clock import Clock
+from .clock import UNBOUNDED, Clock
 from .cluster import Cluster
 from .grid import GRID, Phase
 from .producer.calm import calm, ends, still
@@ -65,8 +65,8 @@ class Outcome(NamedTuple):
 class Run:
     """One schedule under one phase."""
 
-    def __init__(self, setup: Setup, phase: Phase, strides: bool = True) -> None:
-        self.clock = Clock()
+    def __init__(self, setup: Setup, phase: Phase, strides: bool = True, events_max: int = UNBOUNDED) -> None:
+        self.clock = Clock(events_max)
         self.phase = phase
         self.cluster, self.client = self._make(setup)
         # Who counts messages looks into bursts: no stretch is like another.

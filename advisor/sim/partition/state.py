@@ -162,10 +162,13 @@ def parse(text: str) -> Event:
     words = text.split()
     broker, value = NOBODY, -1
     for word in words[1:]:
-        if word[0] == "b" and word[1:].isdigit():
-            broker = int(word[1:])
-        elif word.lstrip("r").isdigit():
-            value = int(word.lstrip("r"))
+        digits = word.removeprefix("b" if word[0] == "b" else "r")
+        # A few ASCII digits: int() takes other scripts, and refuses thousands.
+        if digits.isascii() and digits.isdecimal() and len(digits) < 10:
+            if word[0] == "b":
+                broker = int(digits)
+            else:
+                value = int(digits)
         elif word not in ("to", "keep", "epoch"):
             raise ValueError(f"{text!r} is no event: what is {word!r}?")
     return Event(words[0], broker, value)

@@ -24,7 +24,7 @@ FAULTS = {"broker_crash": 1}
 
 
 def judge(group: Asked, context: Context) -> Iterable[Judgement]:
-    limit = int(context.params["limit_ms"])
+    limit = int(context.params.get("limit_ms", 120_000))
     if group.librdkafka or group.setup.reading.commits not in (AFTER, BEFORE) or group.unknown:
         return
     timeout, given = group.look.number("consumer", API_TIMEOUT)

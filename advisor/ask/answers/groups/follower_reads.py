@@ -30,7 +30,7 @@ def judge_late(group: Asked, context: Context) -> Iterable[Judgement]:
     # Whatever is written to the same broker ends the wait.
     gap = None if rate is None else max(1, int(1000 / float(rate)))
     found = context.remember("follower", repr((wait, gap)), lambda: _late(wait, gap))
-    limit = int(context.params["limit_ms"])
+    limit = int(context.params.get("limit_ms", 1_000))
     late, leader = found["follower_ms"], found["leader_ms"]
     if late <= limit:
         yield Judgement("holds", bounds=f"a record is {seconds(late)} late, {seconds(leader)} at the leader")

@@ -5,14 +5,14 @@ Arithmetic and Kafka's own assignors; the run is shown where there is one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from ....context import Context, Hit, Judgement
 from ....model import Deployment, Edit
 from ....sim.groups.clock.phases import FetchSetup, GroupSetup, Phase
-from ....syntax.numbers import fact_count
 from .settings import CLASSES, Asked, asked, groups_of, seconds, stands_before
+from .topics import topics_of
 
 ROUNDS = 5  # fetches that are played
 
@@ -168,30 +168,9 @@ def _assigned(group: Asked, context: Context) -> Iterable[Judgement]:
 # -- does every member have something to do? ---------------------------------------------------------------
 
 
-def _topics(group: Asked, context: Context) -> dict[str, int]:
-    """The topics that the group is linked to, with their partitions."""
-    found: dict[str, int] | None = context.across(group.document, _partitions_of)
-    return found if found is not None else _partitions_of((group.look.deployment,)) or {}
-
-
-def _partitions_of(deployments: Sequence[Deployment]) -> dict[str, int] | None:
-    if not deployments:
-        return None
-    found: dict[str, int] = {}
-    for deployment in deployments:
-        topic = deployment.topic
-        if topic is None:
-            continue
-        for fact in topic.facts:
-            count = fact_count(fact.name, fact.value) if fact.name == "topic.partitions" else None
-            if count is not None:
-                found[topic.name] = count
-    return found
-
-
 def _idle(group: Asked, context: Context) -> Iterable[Judgement]:
     members, why = group.members()
-    topics = _topics(group, context)
+    topics = topics_of(group.document, group.look.deployment, context)
     partitions = group.look.count("topic.partitions")
     if partitions is not None and not topics:
         topics = {"topic": partitions}
@@ -213,7 +192,7 @@ def _idle(group: Asked, context: Context) -> Iterable[Judgement]:
         group.stated("members"),
         numbers=(
             ("members", why),
-            ("partitions", ", ".join(f"{name}: {count}" for name, count in sorted(topics.items()))),
+            ("partitions", ", ".join(f"{name}: {count}" for name, count in topics.items())),
         ),
         advice=(f"run at most {total} members (Spring: concurrency), or add partitions",),
     )
@@ -224,12 +203,12 @@ def _skew(group: Asked, context: Context) -> Iterable[Judgement]:
     """The range assignor over several topics gives the odd ones of every topic to the same members."""
     setup = group.setup
     members, why = group.members()
-    topics = _topics(group, context)
+    topics = topics_of(group.document, group.look.deployment, context)
     if not why or members < 2 or len(topics) < 2 or setup.protocol != "classic" or group.unknown:
         return
     if setup.strategies[0] != "range":
         return
-    sizes = tuple(topics[name] for name in sorted(topics))
+    sizes = tuple(topics.values())
     found = context.remember("skew", repr((sizes, members)), lambda: _shares(sizes, members))
     most, least, even = found["most"], found["least"], found["even"]
     if members > sum(sizes) or most <= even + 1:
@@ -356,7 +335,7 @@ def _fetched(setup: FetchSetup) -> dict[str, Any]:
 
 def _held(group: Asked, context: Context) -> Iterable[Judgement]:
     look = group.look
-    limit = int(context.params["limit_ms"])
+    limit = int(context.params.get("limit_ms", 5_000))
     wait, _ = look.number("consumer", "fetch.max.wait.ms")
     least, _ = look.number("consumer", "fetch.min.bytes")
     patience, _ = look.number("consumer", "request.timeout.ms")

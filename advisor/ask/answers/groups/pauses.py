@@ -29,7 +29,7 @@ def judge(deployment: Deployment, context: Context) -> Iterable[Judgement]:
 def _crash(group: Asked, context: Context) -> Iterable[Judgement]:
     setup = group.setup
     component, session, _ = group.session_keys
-    limit = int(context.params["limit_ms"])
+    limit = int(context.params.get("limit_ms", 120_000))
     if f"{component}.{session}" in group.unknown:
         return
     faults = {"member_crash": 1}
@@ -87,7 +87,7 @@ def _crashed_in(setup: GroupSetup, phase: Phase) -> dict[str, Any]:
 
 def _stuck(group: Asked, context: Context) -> Iterable[Judgement]:
     setup = group.setup
-    limit = int(context.params["limit_ms"])
+    limit = int(context.params.get("limit_ms", 600_000))
     deciding = {"consumer.max.poll.interval.ms", "consumer.partition.assignment.strategy"}
     known = deciding.isdisjoint(group.unknown)
     if not known or not setup.eager:

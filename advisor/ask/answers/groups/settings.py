@@ -6,10 +6,10 @@ What is not in sight is the version's default and listed in `assumed`; what a te
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from ....accept.value.numbers import parse_duration
 from ....context import Context
 from ....guard.sources import code_digest
 from ....join.effective import bounds_of
@@ -17,7 +17,7 @@ from ....model import Deployment, Document, Edit, Location, Setting
 from ....registry import function
 from ....sim.groups.clock.phases import GroupSetup
 from ....sim.groups.consumer import AFTER, AUTO, BEFORE, FIRST_OPEN, WITH_OUTPUT, Reading, Store
-from ....syntax.numbers import COUNTS_MAX, integer
+from ....syntax.numbers import COUNTS_MAX, LONG, integer
 from ..sight import Look, stated
 
 if TYPE_CHECKING:
@@ -41,9 +41,6 @@ STYLES = {
 }
 # What [workload] says of such a store.
 STORE = ("offset_store", "offset_seek", "offset_fenced")
-
-
-_DURATION = re.compile(r"P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?")
 
 
 class Asked(NamedTuple):
@@ -206,11 +203,8 @@ def asked(deployment: Deployment, document: Document, context: Context) -> Asked
 
 def _duration_ms(text: str) -> int:
     """P7D, PT1H30M: the durations of by_duration, as java.time.Duration reads them; 0 for another text."""
-    found = _DURATION.fullmatch(text.strip().upper())
-    if found is None:
-        return 0
-    days, hours, minutes, rest = (float(part or 0) for part in found.groups())
-    return int(1000 * (((days * 24 + hours) * 60 + minutes) * 60 + rest))
+    seconds = parse_duration(text.strip())
+    return 0 if seconds is None or seconds < 0 else min(LONG[1], int(1000 * seconds))
 
 
 def _reading(reader: _Reader, style: str, classic: bool, document: Document) -> Reading:

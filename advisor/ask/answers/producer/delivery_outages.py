@@ -25,9 +25,7 @@ TIMEOUTS_MS = (120_000, 180_000, 300_000, 600_000, 900_000, 1_800_000, 3_600_000
 MEGABYTE = 1 << 20
 # Shorter waits of send() are not worth a word.
 BLOCKED_LONG_MS = 1_000
-# An outage is played for so long at the most. Once records expire, or the buffer is full, the rest of it is
-# more of the same; what needs longer to begin is not played.
-PLAYED_MAX_MS = 600_000
+_IN_PART = "in the first 10 minutes of the longest outage"
 _SESSIONS = ("broker.session.timeout.ms", "zookeeper.session.timeout.ms")
 _ON_ERROR = {
     "ignore": "the application ignores failed sends ([workload] on_send_error): they are lost",
@@ -50,13 +48,18 @@ class Case(NamedTuple):
     @property
     def played_outage(self) -> int:
         """As much of it as is played, in milliseconds."""
-        return min(self.longest_outage or 0, PLAYED_MAX_MS)
+        return min(self.longest_outage or 0, outage.PLAYED_MAX_MS)
+
+    @property
+    def more(self) -> int:
+        """And what is left of it."""
+        return (self.longest_outage or 0) - self.played_outage
 
     def too_long_to_play(self, kind: str, begins_ms: int) -> Judgement | None:
         """The longest outage is cut short, and what it does begins too late to be seen."""
-        if kind == "crash" or self.longest_outage == self.played_outage or begins_ms < PLAYED_MAX_MS // 2:
+        if kind == "crash" or not self.more or begins_ms < outage.PLAYED_MAX_MS // 2:
             return None
-        longest = outage.seconds((PLAYED_MAX_MS, PLAYED_MAX_MS))
+        longest = outage.seconds((outage.PLAYED_MAX_MS,) * 2)
         return Judgement(
             "unknown",
             depends_on=("[workload] longest_outage",),
@@ -156,6 +159,8 @@ def _expired(case: Case, kind: str, needed_ms: int) -> Judgement | None:
     figures = outage.play(setup, steps, load, case.context.remember)
     if not figures.failed[1]:
         return None
+    whole = outage.longer(figures, load, case.more) if kind == "silence" and case.more else figures
+    figures = whole or figures
     delivery = case.setting("delivery.timeout.ms", "message.timeout.ms", "request.timeout.ms")
     assert delivery is not None, "every release has one of them"
     session = next((s for c, s in case.timed.settings if c == "broker" and s.key in _SESSIONS), None)
@@ -172,11 +177,11 @@ def _expired(case: Case, kind: str, needed_ms: int) -> Judgement | None:
             "key": delivery.key,
             "value": f"{setup.client.delivery_timeout // MILLISECOND} ms",
             "expired": expired,
-            "outage": "when a broker dies" if kind == "crash" else "in the longest outage",
+            "outage": _when(kind, whole is None),
         },
         settings=(*shown, *_stated(case, "records_per_second", "longest_outage", "on_send_error")),
         numbers=(
-            ("outage", _what(case, kind, figures)),
+            ("outage", _what(kind, figures, whole is None)),
             ("expired", expired),
             *((("stored all the same", outage.count(figures.readable)),) if figures.readable[1] else ()),
             *_also(case, kind),
@@ -198,10 +203,16 @@ def _outage(case: Case, kind: str) -> tuple[Setup, list[Step], outage.Load]:
     return *outage.silence(setup, length), outage.load_of(case.look, "all")._replace(sized=False)
 
 
-def _what(case: Case, kind: str, figures: outage.Figures) -> str:
+def _when(kind: str, in_part: bool) -> str:
+    if kind == "crash":
+        return "when a broker dies"
+    return _IN_PART if in_part else "in the longest outage"
+
+
+def _what(kind: str, figures: outage.Figures, in_part: bool = False) -> str:
     if kind == "crash":
         return f"the leader's process dies, and nobody leads for {outage.seconds(figures.stopped)}"
-    part = "" if case.played_outage == case.longest_outage else "the first 10 minutes of "
+    part = "the first 10 minutes of " if in_part else ""
     return f"no broker answers for {outage.seconds(figures.stopped)} ({part}[workload] longest_outage)"
 
 
@@ -213,7 +224,7 @@ def _also(case: Case, kind: str) -> Iterator[tuple[str, str]]:
     figures = outage.play(setup, steps, load, case.context.remember)
     if figures.failed[1]:
         expired = f"{outage.count(figures.failed)} records {outage.rate_text(load)} expire"
-        yield "when a broker dies", f"{_what(case, 'crash', figures)}; {expired}"
+        yield "when a broker dies", f"{_what('crash', figures)}; {expired}"
 
 
 def _longer(key: str, needed_ms: int) -> Iterator[Edit]:
@@ -356,7 +367,7 @@ def _refused(
     memory = case.setting("buffer.memory", "queue.buffering.max.kbytes")
     block = case.setting("max.block.ms")
     assert memory is not None, "every client has one"
-    when = "when a broker dies" if kind == "crash" else "in the longest outage"
+    when = _when(kind, bool(case.more))
     shown = [("producer", memory)] + ([("producer", block)] if block is not None else [])
     hit = Hit(
         case.look.place(memory, block),

@@ -29,6 +29,10 @@ PER = 1000
 BYTES = 1000
 # Before the fault, after the last step, and beyond the slowest phase of what is waited for.
 LEAD, TAIL, MARGIN = 2 * SECOND, 3 * SECOND, 5 * SECOND
+# An outage is played for so long at the most, in milliseconds: the rest of it is more of the same (`longer`).
+PLAYED_MAX_MS = 600_000
+# Shorter waits of send() are no sign that memory is short.
+PAUSED_MS = 1_000
 # send() was refused: no memory for so long.
 REFUSED = "BufferExhaustedException"
 
@@ -269,6 +273,34 @@ def _figures(rows: Sequence[Mapping[str, Any]], factor: float, at_once: bool) ->
         tuple(sorted({name for row in rows for name in row["failed"]})),
         going.pop() if len(going) == 1 else None,
         tuple(sorted({row["leader"] for row in rows})),
+    )
+
+
+def settles(setup: Setup) -> bool:
+    """Whether an outage comes to a steady state within half of what is played of it: every timeout has run
+    out by then, and each record that is sent meets what the one before it met."""
+    cluster, client = setup.cluster, setup.client
+    waits = (
+        fenced_after(cluster)[1],
+        int(SHRINK_RATIO[-1] * cluster.lag_time_max),
+        client.linger + client.delivery_timeout,
+    )
+    return max(waits) < PLAYED_MAX_MS * MILLISECOND // 2
+
+
+def longer(figures: Figures, load: Load, more_ms: int) -> Figures | None:
+    """The figures of an outage that lasts so much longer than the one played, which had settled. Where writes
+    go on without who is away nothing changes; where they do not, every record that is sent meanwhile expires.
+    None where it is no matter of the rate alone: send() waits for memory, or nobody waits for an answer."""
+    if figures.stopped[1] < PLAYED_MAX_MS // 2:
+        return figures
+    waits = figures.refused[1] or figures.blocked[1] >= PAUSED_MS
+    if figures.stopped[0] < PLAYED_MAX_MS // 2 or waits or figures.lost[1] or not figures.failed[0]:
+        return None
+    expired = round(load.rate * more_ms / 1000)
+    return figures._replace(
+        stopped=(figures.stopped[0] + more_ms, figures.stopped[1] + more_ms),
+        failed=(figures.failed[0] + expired, figures.failed[1] + expired),
     )
 
 

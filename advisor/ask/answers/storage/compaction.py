@@ -6,11 +6,11 @@ tombstones after delete.retention.ms. A topic that holds state must be compacted
 
 from __future__ import annotations
 
-from fnmatch import fnmatchcase
 from typing import Any
 
 from ....context import Context, Hit, Judgement
 from .settings import KEYS, LONG_MAX, Reading, nice_ms
+from .state_topics import state_owner
 
 _DAY = 86_400_000
 _COMPACTION_KEYS = ("cleanup.policy", "segment.ms", "min.cleanable.dirty.ratio", "max.compaction.lag.ms")
@@ -174,18 +174,7 @@ def state(reading: Reading, context: Context) -> Judgement | None:
 
 
 def _owner(reading: Reading, context: Context) -> str | None:
-    topic = reading.deployment.topic
-    assert topic is not None
-    for group in reading.deployment.groups:
-        for setting in group.settings:
-            named = setting.key in ("config.storage.topic", "offset.storage.topic", "status.storage.topic")
-            if named and setting.value == topic.name:
-                return "Kafka Connect"
-    for pattern in context.params.get("state_topics", ()):
-        name, _, owner = str(pattern).partition("=")
-        if fnmatchcase(topic.name, name):
-            return owner or "an application"
-    return None
+    return state_owner(reading.deployment, context.params.get("state_topics", ()), context)
 
 
 def quiet_keys(reading: Reading, context: Context) -> Judgement | None:

@@ -6,11 +6,10 @@ kernel's vm.max_map_count, 65530 by default, or "Too many open files" at the pro
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from ....context import Context, Hit, Judgement
-from ....model import Deployment
+from .replicas import is_largest, replicas_on
 from .settings import KEYS, Reading, life_story, nice_bytes, nice_ms, traffic_bounds
 
 _KEYS = ("segment.ms", "segment.bytes", "segment.index.bytes", "retention.ms", "retention.bytes")
@@ -251,16 +250,13 @@ def partitions(reading: Reading, context: Context) -> Judgement | None:
     if brokers is None or not reading.deployment.cluster:
         return None
     limit = int(context.params.get("replicas_a_broker_max", 4000))
-    counted = context.across(reading.deployment.cluster[0], _counted)
-    if counted is None:
-        counted = _counted((reading.deployment,)) or {}
-    total = sum(counted.values())
+    topic, cluster = reading.deployment.topic, reading.deployment.cluster[0]
+    replicas = replicas_on(cluster, reading.deployment, context)
+    total = replicas.total
     share = -(-total // brokers)
     if share <= limit:
         return None
-    largest = max(counted, key=lambda name: (counted[name], name))
-    topic, cluster = reading.deployment.topic, reading.deployment.cluster[0]
-    if topic is None or topic.name != largest:
+    if topic is None or not is_largest(topic, replicas, context):
         return None  # told once, where most is to be gained
     hit = Hit(
         reading.place(),
@@ -269,34 +265,19 @@ def partitions(reading: Reading, context: Context) -> Judgement | None:
             "subject": cluster.name,
             "replicas": f"{share:,}",
             "limit": f"{limit:,}",
-            "largest": largest,
+            "largest": topic.name,
         },
         numbers=(
-            ("replicas", f"{total:,} of {len(counted)} topics on {brokers} brokers: {share:,} each"),
-            ("largest topic", f"{largest}: {counted[largest]:,} replicas"),
+            (
+                "replicas",
+                f"{total:,} of {len(replicas.by_topic)} topics on {brokers} brokers: {share:,} each",
+            ),
+            ("largest topic", f"{topic.name}: {max(replicas.by_topic.values()):,} replicas"),
             ("limit", f"{limit:,} a broker (params.replicas_a_broker_max; see your vendor's table)"),
         ),
         advice=(
             f"add brokers: {-(-total // limit)} would hold {limit:,} replicas each",
-            f"give {largest} fewer partitions when it is made anew: they cannot be taken away",
+            f"give {topic.name} fewer partitions when it is made anew: they cannot be taken away",
         ),
     )
     return Judgement("broken", hit, bounds="arithmetic")
-
-
-def _counted(deployments: Sequence[Deployment]) -> dict[str, int] | None:
-    """How many replicas each topic has; None where there is nobody to ask."""
-    if not deployments:
-        return None
-    return {
-        deployment.topic.name: copies
-        for deployment in deployments
-        if deployment.topic is not None and (copies := _copies(deployment)) is not None
-    }
-
-
-def _copies(deployment: Deployment) -> int | None:
-    reading = Reading(deployment)
-    if reading.partitions is None:
-        return None
-    return reading.partitions * (reading.replicas or 1)

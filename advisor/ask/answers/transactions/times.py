@@ -56,7 +56,7 @@ def judge_pinned(deployment: Deployment, context: Context) -> Iterable[Judgement
     if deployment.producer is None or not is_transactional(look):
         return
     timeout, found = _timeout(look)
-    limit = int(context.params["limit_ms"])
+    limit = int(context.params.get("limit_ms", 300_000))
     if timeout is None:
         if found is not None:
             yield Judgement("unknown", reason=f"{TIMEOUT} is {found.value}", depends_on=(TIMEOUT,))
@@ -96,7 +96,7 @@ def _pinned(
         "pinned", f"{timeout}|{check}", lambda: _abandoned(timeout, check)
     )
     least, most = run["least"], run["most"]
-    limit = int(context.params["limit_ms"])
+    limit = int(context.params.get("limit_ms", 300_000))
     rate = look.workload("records_per_second")
     numbers = [
         ("readers wait", f"{told(least - 1)} to {told(most)}"),
