@@ -16,7 +16,7 @@ from advisor.model import Secret
 
 
 def entry_of(folder: Path) -> Path:
-    (entry,) = folder.rglob("*.json")
+    (entry,) = (path for path in folder.rglob("*.json") if path.parent.name != "program")
     return entry
 
 
@@ -44,9 +44,9 @@ def test_a_damaged_entry_reads_as_absent_and_is_replaced(tmp_path: Path, damage:
     assert cache.get("verdict", "key1") == 2
 
 
-def test_another_version_does_not_see_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_program_does_not_see_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Cache(str(tmp_path)).put("verdict", "key1", 1)
-    monkeypatch.setattr("advisor.memo.cache.__version__", "999.0")
+    monkeypatch.setattr("advisor.memo.cache.recalled_digest", lambda get, put: "0" * 32)
     assert Cache(str(tmp_path)).get("verdict", "key1") is None
 
 
@@ -107,7 +107,8 @@ def test_a_write_that_fails_switches_it_off(tmp_path: Path) -> None:
 def test_a_secret_is_not_stored(tmp_path: Path) -> None:
     with pytest.raises(TypeError):
         Cache(str(tmp_path)).put("verdict", "key1", {"password": Secret("hunter2")})
-    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert not [path for path in tmp_path.rglob("*.json") if path.parent.name != "program"]
+    assert not [path for path in tmp_path.rglob("*") if path.is_file() and b"hunter2" in path.read_bytes()]
 
 
 def test_the_digest_is_the_same_everywhere_and_costs_no_openssl() -> None:

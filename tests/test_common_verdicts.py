@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -92,6 +93,10 @@ def test_a_damaged_table_counts_as_empty(tmp_path: Path) -> None:
         assert found is None or found == ask(*LOST)
     for other in (b"", b"[", b"[]", b"null", whole[:-100], b"\xff" * 100, b"[" * 10_000):
         path.write_bytes(other)
+        assert CommonVerdicts(str(path)).find(key) is None
+    for count in (b"9999999", b"-1", b"0", b"null", b'"3"'):
+        head, _, rest = whole.partition(b"\n")
+        path.write_bytes(re.sub(rb'"questions":\d+', b'"questions":' + count, head) + b"\n" + rest)
         assert CommonVerdicts(str(path)).find(key) is None
     path.write_bytes(whole)
     assert CommonVerdicts(str(path)).find(key) == ask(*LOST)

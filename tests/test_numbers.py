@@ -175,7 +175,7 @@ _TRANSACTIONAL = '[producer]\n"transactional.id" = "a"\n'
             f"{_TRANSACTIONAL}[time]\nwork_ms = 1\nuntil_ms = 604800000\ngap_ms = 1",
             "write a longer gap_ms",
         ),
-        (_VISIBLE, f"{_TRANSACTIONAL}[time]\nwork_ms = nan\nuntil_ms = 5", "scenario.toml:9: "),
+        (_VISIBLE, f"{_TRANSACTIONAL}[time]\nwork_ms = nan\nuntil_ms = 5", "scenario.toml:8: nan and inf"),
     ],
 )
 def test_hostile_scenarios_end(guarantee: str, rest: str, told: str, tmp_path: Path) -> None:
@@ -187,11 +187,11 @@ def test_hostile_scenarios_end(guarantee: str, rest: str, told: str, tmp_path: P
 @pytest.mark.parametrize(
     ("step", "told"),
     [
-        ('["send", 100000]', "too long to play: more than 300,000 events"),
+        ('["send", 100000]', "too long to play: more than 260,000 events"),
         ('["send", 1e308]', "schedule.toml:5: "),
         ('["send", 5, {size = 9223372036854775807}]', "schedule.toml:5: send: size is "),
-        ('["sleep", inf]', "schedule.toml:5: sleep inf: seconds, from 0 to 3600"),
-        ('["sleep", nan]', "schedule.toml:5: sleep nan: seconds, from 0 to 3600"),
+        ('["sleep", inf]', "schedule.toml:5: nan and inf"),
+        ('["sleep", nan]', "schedule.toml:5: nan and inf"),
         ('["sleep", 3600], ["sleep", 3600]', ""),
         ('["topic_config", {"min.insync.replicas" = "²"}]', "schedule.toml:5: topic_config: "),
         ('["topic_config", {"min.insync.replicas" = 2147483648}]', "schedule.toml:5: topic_config: "),
@@ -219,7 +219,7 @@ def test_hostile_words_end(words: tuple[str, ...], told: str, tmp_path: Path) ->
     assert told in _run("audit", str(tmp_path), *words).stderr
 
 
-@pytest.mark.parametrize("value", ['"abc"', "true", "-1", "nan", "1e300", '["1"]'])
+@pytest.mark.parametrize("value", ['"abc"', "true", "-1", "1e300", '["1"]'])
 def test_params_are_numbers_where_numbers_are_meant(value: str, tmp_path: Path) -> None:
     (tmp_path / "kafka-advisor.toml").write_text(f"[params.KA342]\nlimit_ms = {value}\n")
     (tmp_path / "producer.properties").write_text(_PRODUCER.format(producer=""))
@@ -255,8 +255,8 @@ def test_long_outages_are_short_ones_and_more_of_the_same(
     told = outage.longer(figures(150), load, 90_000)
     played = figures(240)
     assert told is not None
-    # Where in a client's tries the broker comes back differs: some seconds, however long the outage was.
-    near = {"stopped": 6_000, "failed": 6 * load.rate, "lost": 0, "refused": 0}
+    # Where in a request's timeout of 30 s the outage ends differs, and decides what of it is still saved.
+    near = {"stopped": 6_000, "failed": 30 * load.rate, "lost": 0, "refused": 0}
     for name, most in near.items():
         for short, whole in zip(getattr(told, name), getattr(played, name), strict=True):
             assert abs(short - whole) <= most, name

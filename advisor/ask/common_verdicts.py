@@ -117,7 +117,10 @@ def _read(path: str) -> tuple[list[bytes], int]:
             first, _, rest = file.read().partition(b"\n")
         head = json.loads(first[1:].rstrip(b","))
         if (head["format"], head["sum"], head["simulator"]) == (FORMAT, digest(rest), simulator_digest()):
-            return [first, *rest.split(b"\n")], int(head["questions"])
+            lines, questions = [first, *rest.split(b"\n")], head["questions"]
+            # The sum is of the lines and not of the head.
+            if isinstance(questions, int) and 0 < questions < len(lines):
+                return lines, questions
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         pass
     return [], 0

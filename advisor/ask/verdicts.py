@@ -1,7 +1,7 @@
 """The simulator asked once per behaviour: verdicts kept in memory and on disk, keyed by the policy.
 
-Ten thousand files with forty behaviours cost forty searches. The cache is versioned by SIM_VERSION, a literal
-that a test compares with the sources of the simulator and of decode.
+Ten thousand files with forty behaviours cost forty searches. The cache is of this program alone
+(memo/digests.py).
 """
 
 from __future__ import annotations
@@ -12,11 +12,6 @@ from typing import Any
 from ..memo.cache import Cache, digest
 from ..sim.search.verdict import Verdict, as_dict, from_dict
 from .common_verdicts import CommonVerdicts, question_text
-
-# Raise it whenever a change of sim/ or policies.py may change a verdict or a trace; the digest beside it is
-# what the test compares (python -m advisor.ask.verdicts prints the current one).
-SIM_VERSION = 10
-SIM_DIGEST = "16ed30004d24a57282048fdb835b39cf"
 
 # CPU seconds for one question; beyond them the verdict is Unknown.
 SECONDS_MAX = 2.0
@@ -51,13 +46,12 @@ class Verdicts:
         environment: Mapping[str, int],
         faults: Mapping[str, int],
     ) -> Verdict:
-        mark = f"{SIM_VERSION}|{question}"
-        key = digest(mark.encode())
-        found = self._stored(key, mark)
+        key = digest(question.encode())
+        found = self._stored(key, question)
         if found is None:
             found = self._searched(guarantee, policy, environment, faults)
             if not self._late:
-                self._cache.put("verdict", key, {"mark": mark, **as_dict(found)})
+                self._cache.put("verdict", key, {"mark": question, **as_dict(found)})
         return found
 
     def _searched(
@@ -87,23 +81,3 @@ class Verdicts:
             return from_dict(kept)
         except (KeyError, TypeError, ValueError):
             return None
-
-
-def sources_digest() -> str:
-    """A name for the sources that verdicts depend on: policies, racks and the simulator."""
-    import os
-
-    top = os.path.dirname(os.path.dirname(__file__))
-    paths = [os.path.join(top, "ask", "policies.py"), os.path.join(top, "join", "racks.py")]
-    for folder, folders, names in os.walk(os.path.join(top, "sim")):
-        folders.sort()
-        paths += [os.path.join(folder, name) for name in sorted(names) if name.endswith(".py")]
-    found = []
-    for path in paths:
-        with open(path, "rb") as file:
-            found.append(file.read())
-    return digest(b"".join(found))
-
-
-if __name__ == "__main__":
-    print(sources_digest())

@@ -131,8 +131,8 @@ def _layers(deployment: Deployment) -> dict[str, dict[str, Setting]]:
 
 
 def shows_brokers(deployment: Deployment) -> bool:
-    """Are settings of brokers in sight? A node pool counts brokers and says nothing of their settings; a broker
-    that is only assumed has Kafka's defaults."""
+    """Are settings of brokers in sight? A node pool counts brokers and says nothing of their settings; a
+    broker that is only assumed has Kafka's defaults."""
     return any(document.settings or document.format == "assumed" for document in deployment.cluster)
 
 

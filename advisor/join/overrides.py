@@ -35,7 +35,7 @@ def parse_overrides(sets: Sequence[str], version: Version | None) -> Overrides:
             near = suggest(component, key, version)
             hint = f"; did you mean {component}.{near}?" if near else ""
             raise UsageError(f"--set {name}: Kafka {version.asked} has no {component} setting {key!r}{hint}")
-        settings.setdefault(component, {})[key] = Setting(
-            key, value_of(key, value), Origin("set", None, "--set")
-        )
+        # The catalog does not know an older key, which says nothing against showing its value.
+        given = value.strip() if old else value_of(key, value)
+        settings.setdefault(component, {})[key] = Setting(key, given, Origin("set", None, "--set"))
     return Overrides(settings, tuple(facts))

@@ -9,44 +9,54 @@ from __future__ import annotations
 
 import os
 
-from .. import __version__
+from .digests import digest as digest
+from .digests import recalled_digest
+from .sweep import PROGRAM_FOLDER, mark_used, sweep
 
-# Raised by hand when the meaning of a stored value changes within one version of kafka-advisor.
-CACHE_VERSION = 2
-
-
-def digest(data: bytes) -> str:
-    """A name for these bytes: 32 hex digits, equal on every machine and Python version."""
-    # hashlib loads OpenSSL (4 ms and more); the extension behind its blake2b loads in 0.3 ms.
-    try:
-        from _blake2 import blake2b
-    except ImportError:
-        from hashlib import blake2b
-    return blake2b(data, digest_size=16).hexdigest()
+# What is known of the program itself, by the stamp of its files; all else is kept by its digest.
+_OF_ALL = f"{PROGRAM_FOLDER}stamps"
 
 
 class Cache:
-    """Values by kind and key; without a folder it stores and finds nothing.
+    """Values by kind and key, for this program alone; without a folder it stores and finds nothing.
 
     `note` is a sentence for the user if the cache was wanted and could not be had.
     """
 
-    __slots__ = ("folder", "note")
+    __slots__ = ("_program", "folder", "note")
 
     def __init__(self, folder: str | None, note: str | None = None) -> None:
         self.folder = folder
         self.note = note
+        self._program: str | None = None
 
     def get(self, kind: str, key: str) -> object | None:
         """The stored value, or None if there is none that can be trusted."""
-        if self.folder is None:
-            return None
-        import json
+        return None if self.folder is None else self._get(self._path(self._own(), kind, key), kind, key)
 
-        path = self._path(kind, key)
+    def put(self, kind: str, key: str, value: object) -> None:
+        """Keep `value`, which must be JSON. Readers see the old entry or the new one, never a part."""
+        if self.folder is not None:
+            self._put(self._path(self._own(), kind, key), kind, key, value)
+
+    def _own(self) -> str:
+        """The folder of this program."""
+        if self._program is None:
+            made = recalled_digest(
+                lambda stamp: self._get(self._path(_OF_ALL, "program", stamp), "program", stamp),
+                lambda stamp, name: self._put(self._path(_OF_ALL, "program", stamp), "program", stamp, name),
+            )
+            self._program = f"{PROGRAM_FOLDER}{made}"
+        return self._program
+
+    def _get(self, path: str, kind: str, key: str) -> object | None:
+        import json
+        from time import time
+
         try:
             with open(path, "rb") as file:
                 data = file.read()
+                modified = os.fstat(file.fileno()).st_mtime
         except OSError:
             return None
         # A disk and a copy may flip a bit, and most flips leave good JSON: the sum comes first.
@@ -57,6 +67,7 @@ class Cache:
                 # The entry repeats what it is for: a file that was renamed is not taken for another.
                 if entry["for"] == [kind, key]:
                     value: object = entry["value"]
+                    mark_used(path, modified, time())
                     return value
         except (ValueError, KeyError, TypeError, RecursionError):
             pass
@@ -66,8 +77,7 @@ class Cache:
             pass
         return None
 
-    def put(self, kind: str, key: str, value: object) -> None:
-        """Keep `value`, which must be JSON. Readers see the old entry or the new one, never a part."""
+    def _put(self, path: str, kind: str, key: str, value: object) -> None:
         if self.folder is None:
             return
         import json
@@ -75,20 +85,30 @@ class Cache:
         from ..output.files import put_file
 
         text = json.dumps({"for": [kind, key], "value": value}, separators=(",", ":")).encode("ascii")
-        path = self._path(kind, key)
+        said = digest(text)
         try:
-            os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-            put_file(path, digest(text).encode("ascii") + b"\n" + text, mode=0o600)
+            home = os.path.dirname(path)
+            new = not os.path.isdir(home)
+            os.makedirs(home, mode=0o700, exist_ok=True)
+            put_file(path, said.encode("ascii") + b"\n" + text, mode=0o600)
         except OSError as error:
             self.note = f"cache off: {path} cannot be written ({error.strerror or error})"
             self.folder = None
+            return
+        # A new program leaves an old one behind; else one write in 256 looks how much there is: chosen by its
+        # sum and not by chance, so that two equal runs do the same.
+        if self._program is not None and (new or said.startswith("00")):
+            from time import time
 
-    def _path(self, kind: str, key: str) -> str:
-        assert self.folder is not None
+            sweep(self.folder, self._program, time())
+
+    def _path(self, program: str, kind: str, key: str) -> str:
+        # A write that failed while the program was named has switched the cache off.
+        folder = self.folder or os.devnull
         # A key may be any text; a file name may not.
         plain = key.isascii() and key.isalnum() and key.islower() and len(key) <= 64
         name = key if plain else "-" + digest(key.encode("utf-8", "surrogatepass"))
-        return os.path.join(self.folder, f"{CACHE_VERSION}-{__version__}", kind, f"{name}.json")
+        return os.path.join(folder, program, kind, f"{name}.json")
 
 
 def cache_folder() -> str | None:

@@ -252,7 +252,7 @@ def _driven_producer(
         name, _, record = text.partition(" ")
         number = integer(record[1:], (0, INT[1])) if record[:1] == "r" else None
         if record and number is None:
-            raise UsageError(f"{place}events: {text!r}: write a verb and a record, such as send r0")
+            raise UsageError(f"{place}events: {text[:60]!r}: write a verb and a record, such as send r0")
         events.append(Event(name, NO_BATCH if number is None else number))
     spent = {name: sum(event.name == name for event in events) for name in FAULTS}
     spent = {name: count for name, count in spent.items() if count}

@@ -21,7 +21,7 @@ from .scenario_values import Played, Scenario
 
 Outcome = tuple[Verdict, Trace, dict[str, int]]
 # Of other producers, in a run on a clock: each is a step of it.
-RECORDS_MAX = 10_000
+RECORDS_MAX = 1_000
 
 
 def played(

@@ -38,14 +38,15 @@ class Question(NamedTuple):
 
 def parse(text: str) -> Question:
     kind, equals, length = text.partition("=")
+    shown = text if len(text) <= 60 else text[:60] + "..."
     if kind in ("roll", "rack") and not equals:
         return Question(text, kind)
     if kind == "outage" and re.fullmatch(r"[0-9]+[a-z]+", length):
         found = spring_millis(length)
         if found is not None and 0 < found <= LONGEST_MS:
             return Question(text, kind, found)
-        raise UsageError(f"--what-if {text}: a time such as 30s or 5m, at most an hour")
-    raise UsageError(f"--what-if {text}: write roll, outage=30s or rack")
+        raise UsageError(f"--what-if {shown}: a time such as 30s or 5m, at most an hour")
+    raise UsageError(f"--what-if {shown}: write roll, outage=30s or rack")
 
 
 def answers(

@@ -16,6 +16,7 @@ from advisor.api import (
     Hit,
     Location,
     Rejected,
+    Undisclosed,
     Unknown,
     components_of,
     edit_distance,
@@ -102,7 +103,9 @@ class _Look:
     def _family(self, config: dict[str, Value]) -> Accepted | Rejected:
         if self.refusal is None:
             return Accepted()
-        found: Accepted | Rejected = self.refusal(self.document.component, config)
+        # A key that Kafka does not know is the family's to judge: it is shown what stands there.
+        told = {k: v.compared() if isinstance(v, Undisclosed) else v for k, v in config.items()}
+        found: Accepted | Rejected = self.refusal(self.document.component, told)
         if self.document.client == "librdkafka" or isinstance(found, Accepted):
             return found
         return Rejected(

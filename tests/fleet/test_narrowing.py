@@ -111,7 +111,11 @@ def test_the_order_of_entries_makes_no_difference_and_what_they_say_does():
         batch = pa.RecordBatch.from_pylist(rows, schema=SCHEMA)
         return [row["fp"] for row in Narrowing(APART).narrow(batch).to_pylist()]
 
-    one, turned, swapped = marks({"a": "1", "b": "2"}, {"b": "2", "a": "1"}, {"a": "2", "b": "1"})
+    one, turned, swapped = marks(
+        {"retries": "1", "linger.ms": "2"},
+        {"linger.ms": "2", "retries": "1"},
+        {"retries": "2", "linger.ms": "1"},
+    )
     assert one == turned != swapped
 
 

@@ -1,6 +1,6 @@
 """What the simulator answered, kept for all runs to come: a parquet table in OUT/verdicts.
 
-    simulator  SIM_VERSION and the digest of its sources: a folder each (`simulator=2-82bde8381624`)
+    simulator  version and digest of the program that answered: a folder each (`simulator=0.1.0-82bde8381624`)
     kind       verdict (the search), answer (what is computed) or read (a key that a rule asked for)
     key        digest of the question
     question   the guarantee, the policy, what is free of charge, the faults
@@ -18,14 +18,14 @@ import io
 import json
 from typing import TYPE_CHECKING, Any
 
-from ...ask.verdicts import SIM_DIGEST, SIM_VERSION
-from ...memo.cache import digest
+from ... import __version__
+from ...memo.digests import digest, program_digest
 
 if TYPE_CHECKING:
     from .places import Place
 
 FOLDER = "verdicts"
-SIMULATOR = f"{SIM_VERSION}-{SIM_DIGEST[:12]}"
+SIMULATOR = f"{__version__}-{program_digest()[:12]}"
 COLUMNS = ("kind", "key", "question", "answer")
 KINDS = ("verdict", "answer", "read")
 # Beyond this many files, listing and opening them costs more than writing them anew.

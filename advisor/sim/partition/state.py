@@ -170,7 +170,7 @@ def parse(text: str) -> Event:
             else:
                 value = int(digits)
         elif word not in ("to", "keep", "epoch"):
-            raise ValueError(f"{text!r} is no event: what is {word!r}?")
+            raise ValueError(f"{text[:60]!r} is no event: what is {word[:60]!r}?")
     return Event(words[0], broker, value)
 
 
