@@ -50,7 +50,7 @@ def is_log_scenario(data: bytes) -> bool:
 
     try:
         return "kind" in tomllib.loads(data.decode("utf-8"))
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError):
+    except (ValueError, RecursionError):
         return False
 
 

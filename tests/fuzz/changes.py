@@ -300,7 +300,24 @@ def plant_secret(chance: Random, data: bytes, secret: str) -> tuple[bytes, str |
         return [found[0], line] if chance.random() < 0.5 else [line, found[0]]
 
     written = _rewritten(chance, data, rewrite)
-    return written, planted[0] if planted else None
+    if not planted or not _is_setting(written, planted[0]) or _is_prose(written, secret):
+        return data, None
+    return written, planted[0]
+
+
+def _is_setting(data: bytes, line: str) -> bool:
+    """A line that goes on from the one before is a part of that one's value."""
+    lines = text_of(data).split("\n")
+    return not lines[lines.index(line) - 1].rstrip().endswith("\\") or lines[0] == line
+
+
+def _is_prose(data: bytes, secret: str) -> bool:
+    """Within the text of another value, such as the story of a scenario, which is there to be shown."""
+    try:
+        found = _places([tomllib.loads(data.decode())])
+    except (ValueError, RecursionError):
+        return False
+    return all(holder[key] != secret for holder, key in found)
 
 
 # -- structure -----------------------------------------------------------------------------------------------
