@@ -64,9 +64,11 @@ def test_examples_in_the_help_of_audit_run(advisor, samples):
         assert done.stderr == ""
 
 
-@pytest.mark.parametrize(
-    "words", [["adit"], ["audit"], ["explain"], ["plugin", "make"], ["rules", "--format", "x"]]
-)
+def test_an_audit_of_nothing_says_what_to_name(advisor):
+    assert "name a file or a folder: kafka-advisor audit ." in told(advisor("audit"), 2)
+
+
+@pytest.mark.parametrize("words", [["adit"], ["explain"], ["plugin", "make"], ["rules", "--format", "x"]])
 def test_wrong_words_are_usage(advisor, words):
     done = advisor(*words)
     assert "usage: kafka-advisor" in told(done, 2)

@@ -41,8 +41,17 @@ def started(words, **options):
         "KAFKA_ADVISOR_CACHE": str(options["cwd"] / ".cache"),
     }
     return subprocess.Popen(
-        [sys.executable, "-m", "advisor", *words], env=environment, stderr=subprocess.PIPE, **options
+        [sys.executable, "-m", "advisor", *words],
+        env=environment,
+        stderr=subprocess.PIPE,
+        preexec_fn=hears_ctrl_c,
+        **options,
     )
+
+
+def hears_ctrl_c() -> None:
+    """A shell that starts these tests behind it lets its children ignore the signal."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 @pytest.fixture
@@ -106,6 +115,7 @@ def test_ctrl_c_while_it_starts(folder, delay):
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        preexec_fn=hears_ctrl_c,
     )
     assert process.stdout is not None
     process.stdout.read(1)
@@ -139,6 +149,7 @@ def test_ctrl_c_that_python_can_only_print_is_raised_again(folder):
         capture_output=True,
         text=True,
         check=False,
+        preexec_fn=hears_ctrl_c,
     )
     assert (done.returncode, done.stderr) == (130, "")
 

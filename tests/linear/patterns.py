@@ -39,17 +39,22 @@ MADE: dict[tuple[str, str], Callable[[Any], list[Any]]] = {
     # Globs are matched against paths, which no system lets grow beyond a few thousand bytes.
     ("advisor/fleet/owners.py", "path_pattern"): lambda module: [],
     ("advisor/fleet/owners.py", "_glob"): lambda module: [],
-    ("advisor/fleet/trees_here.py", "roots_pattern"): lambda module: [],
-    ("advisor/fleet/trees_there.py", "_root"): lambda module: [],
+    ("advisor/fleet/trees/plan_here.py", "roots_pattern"): lambda module: [],
+    ("advisor/fleet/trees/plan_there.py", "_root"): lambda module: [],
     # A rule pack's own expression is its author's; those of the packs here are tried in full.
-    ("advisor/conditions.py", "_matches"): lambda module: [re.compile(text) for text in _of_rules()],
+    ("advisor/packs/conditions.py", "_matches"): lambda module: [re.compile(text) for text in _of_rules()],
     ("advisor/fleet/canonical.py", "masked"): lambda module: [
         re.compile(shape) for shape in module.SHAPES.values()
     ],
-    ("advisor/fleet/narrowing.py", "Narrowing._pair_words"): lambda module: [
+    ("advisor/fleet/rows/narrow.py", "Narrowing._pair_words"): lambda module: [
         re.compile(f"^(?:{shape})$") for shape in module.SHAPES.values()
     ],
-    ("advisor/fleet/trees_there.py", "found_there"): lambda module: [re.compile(r"(?:\.yml|\.properties)$")],
+    ("advisor/fleet/trees/plan_there.py", "found_there"): lambda module: [
+        re.compile(r"(?:\.yml|\.properties)$")
+    ],
+    ("advisor/read/text_shapes.py", "TextShapes.__init__"): lambda module: [
+        re.compile("kafka|spring|aaaa|aaab", re.IGNORECASE)
+    ],
     ("plugins/formats/created_topics.py", "topics_of"): lambda module: [
         re.compile(r"\n|" + re.escape(separator)) for separator in (",", " ", "||", "a")
     ],
