@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ..ask.answers.producer.setup import MILLISECOND, Timed, timed
+from ..ask.answers.producer.setup import MILLISECOND, REPLICAS_PLAYED, Timed, timed
 from ..ask.policies import decode
 from ..model import Deployment, Fact, Location, Origin, UsageError
 from ..packs.vocabulary import STEPS
@@ -223,6 +223,11 @@ def _changes(given: Mapping[str, Any]) -> dict[str, int | bool]:
 def replicas_of(schedule: Schedule, deployment: Deployment) -> tuple[int, ...]:
     """The brokers of the partition: as the file has them, else 1, 2, 3 up to the replication factor."""
     factor = decode(deployment).knobs["replicas"]
+    if factor.values[0] > REPLICAS_PLAYED:
+        raise UsageError(
+            f"{schedule.file}: a schedule is played with up to {REPLICAS_PLAYED} replicas; the replication "
+            f"factor here is {factor.values[0]}"
+        )
     if schedule.replicas is None:
         return tuple(range(1, factor.values[0] + 1))
     if factor.seen and factor.values[0] != len(schedule.replicas):

@@ -30,6 +30,12 @@ COMPRESSED = 0.01
 
 Pair = tuple[str, Setting]
 
+# What is looked at or tried again without a pause keeps the clock at one moment for ever. No outage is so
+# short that this one matters.
+LEAST_PAUSE = 10 * MILLISECOND
+# As many as a schedule may name.
+REPLICAS_PLAYED = 8
+
 # Fields of the producer: Kafka's key, librdkafka's key, and the factors from each to the field.
 _FIELDS: tuple[tuple[str, str, str | None, int, int], ...] = (
     ("batch_size", "batch.size", "batch.size", 1, 1),
@@ -89,6 +95,7 @@ def _timed(deployment: Deployment, compressible: bool) -> Timed | None:
     partition = Policy(
         **{name: chosen[name] for name in decoded.knobs}, **behaviour(decoded.version, own_protocol=True)
     )
+    partition = _few_replicas(partition)
     session = "broker.session.timeout.ms" if decoded.kraft else "zookeeper.session.timeout.ms"
     session_timeout = reader.number("broker", session) * MILLISECOND
     heartbeat = session_timeout // 3
@@ -96,7 +103,7 @@ def _timed(deployment: Deployment, compressible: bool) -> Timed | None:
         heartbeat = reader.number("broker", "broker.heartbeat.interval.ms") * MILLISECOND
     cluster = ClusterPolicy(
         session_timeout=session_timeout,
-        lag_time_max=reader.number("broker", "replica.lag.time.max.ms") * MILLISECOND,
+        lag_time_max=max(LEAST_PAUSE, reader.number("broker", "replica.lag.time.max.ms") * MILLISECOND),
         max_message_bytes=reader.number("topic", "max.message.bytes"),
         heartbeat_interval=heartbeat,
         heartbeat_patience=_heartbeat_patience(decoded.version, decoded.kraft, session_timeout, heartbeat),
@@ -108,6 +115,21 @@ def _timed(deployment: Deployment, compressible: bool) -> Timed | None:
     client = _client(reader, decoded.version, chosen, compressible)
     setup = Setup(partition, cluster, client)
     return Timed(setup, tuple(reader.settings), tuple(reader.assumed), tuple(reader.unknown))
+
+
+def _few_replicas(partition: Policy) -> Policy:
+    """No run loses more than a few brokers, and each replica costs time: more are played as REPLICAS_PLAYED,
+    with as many to spare."""
+    more = partition.replicas - REPLICAS_PLAYED
+    if more <= 0:
+        return partition
+    spare = partition.replicas - partition.min_isr
+    min_isr = partition.min_isr - more if spare < REPLICAS_PLAYED // 2 else REPLICAS_PLAYED // 2
+    return partition._replace(
+        replicas=REPLICAS_PLAYED,
+        min_isr=min(min_isr, partition.min_isr),
+        racks=partition.racks[:REPLICAS_PLAYED],
+    )
 
 
 def _heartbeat_patience(version: Version, kraft: bool, session: int, interval: int) -> int:
@@ -143,7 +165,7 @@ def _rebalance(reader: _Reader) -> int:
     found, _ = effective("broker", "auto.leader.rebalance.enable", reader.version, reader.layers)
     if found is None or found.value != "true":
         return 0
-    return reader.default("leader.imbalance.check.interval.seconds") * 1_000 * MILLISECOND
+    return max(0, reader.default("leader.imbalance.check.interval.seconds")) * 1_000 * MILLISECOND
 
 
 def _lag_messages(reader: _Reader) -> int | None:
@@ -157,6 +179,8 @@ def _lag_messages(reader: _Reader) -> int | None:
 def _client(reader: _Reader, version: Version, chosen: dict[str, Any], compressible: bool) -> ClientPolicy:
     fields = {name: reader.producer(java, rdkafka, *factors) for name, java, rdkafka, *factors in _FIELDS}
     given: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
+    for name in ("retry_backoff", "metadata_max_age"):
+        given[name] = max(LEAST_PAUSE, given[name])
     of_librdkafka = reader.family == "librdkafka"
     given.setdefault("retry_backoff_max", given["retry_backoff"])
     given["retry_backoff_max"] = max(given["retry_backoff"], given["retry_backoff_max"])
