@@ -172,7 +172,7 @@ def test_a_users_pack_is_validated_once(tmp_path: Path, monkeypatch: pytest.Monk
         patch.setattr(packs, "compile_pack", lambda *_: pytest.fail("validated again"))
         assert load_packs((), [str(file)], cache) == cold
     # A cached value of another shape is made anew.
-    (entry,) = (tmp_path / "cache").rglob("*.json")
+    (entry,) = (tmp_path / "cache").rglob("pack/*.json")
     cache.put("pack", entry.stem, [{"code": 1}])
     assert load_packs((), [str(file)], cache) == cold
     file.write_text(file.read_text().replace('"error"', '"eror"'))
@@ -213,6 +213,15 @@ def test_the_shipped_packs_equal_their_sources() -> None:
     assert shipped == compile_folder(str(RULES)), "run: python -m advisor.packs.pack compile"
 
 
+# Where the packages of an editable install lie is told by such a file too.
+OURS = f"""
+from types import ModuleType
+for name, folder in (("kafka_advisor_plugins", "plugins"), ("kafka_advisor_rules", "rules")):
+    sys.modules[name] = ModuleType(name)
+    sys.modules[name].__path__ = [{str(Path(__file__).parents[2])!r} + "/" + folder]
+"""
+
+
 def test_a_warm_start_imports_nothing_heavy(tmp_path: Path) -> None:
     project = tmp_path / "kafka-advisor.toml"
     project.write_text('kafka_version = "4.1"\n[facts]\nbrokers = 3\n[workload]\nlongest_outage = "30s"\n')
@@ -231,7 +240,7 @@ print([name for name in heavy if name in sys.modules])
 """
     for heavy in (True, False):
         # Isolated from site: a test environment's .pth files import things of their own.
-        path = f"import sys; sys.path[:0] = {sys.path!r}\n"
+        path = f"import sys; sys.path[:0] = {sys.path!r}\n" + OURS
         run = subprocess.run(
             [sys.executable, "-S", "-c", path + code], capture_output=True, text=True, check=True
         )

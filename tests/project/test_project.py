@@ -121,7 +121,7 @@ def test_it_is_validated_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     with monkeypatch.context() as patch:
         patch.setattr(module, "_validated", lambda *_: pytest.fail("validated again"))
         assert load_project("kafka-advisor.toml", FULL.encode(), cache) == cold
-    (entry,) = (tmp_path / "cache").rglob("*.json")
+    (entry,) = (tmp_path / "cache").rglob("project/*.json")
     for value in ([], {"values": 3, "lines": {}}, {"values": {"rules": 3}, "lines": {}}):
         cache.put("project", entry.stem, value)
         assert load_project("kafka-advisor.toml", FULL, cache) == cold
