@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .ask.key_placement import KeyPlacer as KeyPlacer
     from .ask.key_placement import placer_of as placer_of
     from .catalog import COMPONENTS as COMPONENTS
+    from .catalog import Fate as Fate
     from .catalog import Version as Version
     from .catalog import components_of as components_of
     from .catalog import edit_distance as edit_distance
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from .edit.steps import removed_lines as removed_lines
     from .edit.steps import spliced as spliced
     from .hookspecs import NUMBER as NUMBER
+    from .hookspecs import SEARCHED as SEARCHED
     from .hookspecs import CheckSpec as CheckSpec
     from .hookspecs import ClientSpec as ClientSpec
     from .hookspecs import FormatSpec as FormatSpec
@@ -51,7 +53,11 @@ if TYPE_CHECKING:
     from .hookspecs import PackSpec as PackSpec
     from .hookspecs import ReporterSpec as ReporterSpec
     from .hookspecs import hookimpl as hookimpl
-    from .join.racks import holds_partitions as holds_partitions
+    from .join.controllers import READ_BY_CONTROLLERS as READ_BY_CONTROLLERS
+    from .join.controllers import controllers_apart as controllers_apart
+    from .join.controllers import first_setting as first_setting
+    from .join.controllers import holds_partitions as holds_partitions
+    from .join.controllers import roles_of as roles_of
     from .model import Change as Change
     from .model import Deployment as Deployment
     from .model import Document as Document
@@ -69,14 +75,18 @@ if TYPE_CHECKING:
     from .model import Undisclosed as Undisclosed
     from .model import Unknown as Unknown
     from .model import Value as Value
+    from .output.terminal import wrapped as wrapped
     from .output.text import json_text as json_text
     from .output.text import printable as printable
     from .read.secrets import is_secret_key as is_secret_key
-    from .read.templates import is_template as is_template
-    from .read.templates import names_secret as names_secret
+    from .read.template.places import is_template as is_template
+    from .read.template.places import names_secret as names_secret
+    from .read.template.yaml_actions import without_actions as without_actions
     from .read.values import setting as setting
     from .read.values import value_of as value_of
     from .sim.placing.partitioner import partition_for as partition_for
+    from .syntax.jsontree import json_events as json_events
+    from .syntax.jsontree import parse_json as parse_json
     from .syntax.numbers import fact_count as fact_count
     from .syntax.numbers import integer as integer
     from .syntax.numbers import is_digits as is_digits
@@ -87,30 +97,42 @@ if TYPE_CHECKING:
     from .syntax.units import spring_millis as spring_millis
     from .syntax.yamltree import Node as Node
     from .syntax.yamltree import parse_yaml as parse_yaml
-    from .tell.run_table import trace_table as trace_table
+    from .tell.html.audit_page import audit_page as audit_page
+    from .tell.run import run_lines as run_lines
+    from .tell.run import run_of as run_of
+    from .tell.run.faults import faults_text as faults_text
+    from .tell.run.faults import headline_text as headline_text
+    from .tell.run.faults import spent_in as spent_in
+    from .tell.run.text import legend_lines as legend_lines
 
 _HOMES = {
     "accept": "Accepted Reason Rejected Rewrite would_accept would_accept_librdkafka",
-    "catalog": "COMPONENTS Version components_of edit_distance fate is_known keys known_anywhere librdkafka "
-    "librdkafka_only lookup resolve_version suggest",
+    "catalog": "COMPONENTS Fate Version components_of edit_distance fate is_known keys known_anywhere "
+    "librdkafka librdkafka_only lookup resolve_version suggest",
     "context": "Context Hit Judgement",
     "edit.steps": "CannotEdit EditStep Splice inserted_after line_end line_start next_line related "
     "removed_lines spliced",
-    "hookspecs": "NUMBER CheckSpec ClientSpec FormatSpec ModelSpec PackSpec ReporterSpec hookimpl",
+    "hookspecs": "NUMBER SEARCHED CheckSpec ClientSpec FormatSpec ModelSpec PackSpec ReporterSpec hookimpl",
     "ask.key_placement": "KeyPlacer placer_of",
     "model": "Change Deployment Document Dropped Edit Fact Fix Loaded LoadError Location Origin Secret "
     "Setting Source Undisclosed Unknown Value",
     "output.text": "json_text printable",
-    "join.racks": "holds_partitions",
+    "join.controllers": "READ_BY_CONTROLLERS controllers_apart first_setting holds_partitions roles_of",
     "read.values": "setting value_of",
-    "tell.run_table": "trace_table",
+    "output.terminal": "wrapped",
+    "tell.html.audit_page": "audit_page",
+    "tell.run": "run_lines run_of",
+    "tell.run.faults": "faults_text headline_text spent_in",
+    "tell.run.text": "legend_lines",
     "read.secrets": "is_secret_key",
     "sim.placing.partitioner": "partition_for",
+    "syntax.jsontree": "json_events parse_json",
     "syntax.numbers": "fact_count integer is_digits",
     "syntax.properties": "Entry parse_properties",
     "syntax.units": "meant spring_bytes spring_millis",
     "syntax.yamltree": "Node parse_yaml",
-    "read.templates": "is_template names_secret",
+    "read.template.yaml_actions": "without_actions",
+    "read.template.places": "is_template names_secret",
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
 

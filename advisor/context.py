@@ -1,6 +1,8 @@
 """What a check sees besides its subject, and what it gives back."""
 
-from collections.abc import Callable, Mapping
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .catalog import Version
@@ -30,12 +32,16 @@ class Hit(NamedTuple):
     advice: tuple[str, ...] = ()
 
 
+Step = Mapping[str, Any]  # of a trace, as the report has it
+Again = Callable[[Deployment], Sequence[Step]]
+
+
 class Judgement(NamedTuple):
     """What the code behind a guarantee says of one deployment.
 
     verdict: holds | broken (then `hit` says where, and `trace` may carry the run, step by step) | unknown
     (then `reason` says why and `depends_on` names what would decide it). `environment` and `faults` are those
-    it was asked under.
+    it was asked under. `again` plays what `trace` shows with the settings of another deployment.
     """
 
     verdict: str
@@ -47,6 +53,20 @@ class Judgement(NamedTuple):
     states: int | None = None
     depends_on: tuple[str, ...] = ()
     reason: str | None = None
+    again: Again | None = None
+
+
+class Question(NamedTuple):
+    """What is asked of a deployment or document: `part` says which part of the guarantee, `environment` is
+    free of charge, `faults` are counted, and each of its tables is an alternative. `rule` is the code of the
+    rule that asks, empty where somebody asks by hand."""
+
+    rule: str = ""
+    guarantee: str = ""
+    part: str = ""
+    params: Mapping[str, Any] = {}
+    environment: Mapping[str, int | str] = {}
+    faults: tuple[Mapping[str, int | str], ...] = ()
 
 
 class Outside(NamedTuple):
@@ -58,7 +78,9 @@ class Outside(NamedTuple):
 
 
 class Context:
-    """Handed to every check and guarantee: versions, client families, formats, what the asking rule says."""
+    """Handed to every check and guarantee: the question, versions, client families, formats.
+
+    `question` is never changed: `asking(question)` gives the same context for another one."""
 
     def __init__(
         self,
@@ -79,14 +101,27 @@ class Context:
         self.remember = remember
         self.assignors = assignors  # those of plugins: the class that settings name, and the code behind it
         self._partitioners, self._code = partitioners, code
-        self.rule: str = ""
-        self.params: Mapping[str, Any] = {}
-        self.environment: Mapping[str, int | str] = {}
-        self.faults: tuple[Mapping[str, int | str], ...] = ()
+        self.question = Question()
         self._originals: dict[int, tuple[Document, Document]] = {}
         self._looked: dict[tuple[int, Any], Any] = {}
         # All that was read besides the subjects: answers depend on it.
         self.outside: list[Outside] = []
+
+    def asking(self, question: Question) -> Context:
+        """All that is known and noted is shared between the two."""
+        other = Context.__new__(Context)
+        other.__dict__.update(self.__dict__, question=question)
+        return other
+
+    @property
+    def params(self) -> Mapping[str, Any]:
+        """The rule's, with what kafka-advisor.toml says instead."""
+        return self.question.params
+
+    @property
+    def part(self) -> str:
+        """Which part of the guarantee the rule asks."""
+        return self.question.part
 
     def version_of(self, document: Document) -> Version:
         return self._version_of(self.original(document))

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .catalog import Version, resolve_version
 from .find.asker import Asker
-from .find.choice import ALL, Choice
 from .find.notices import check_clients, limit_notices, name_notices, suppression_notices, version_notices
+from .find.rules.choice import ALL, Choice
 from .find.suppress import Suppressions
 from .join.link import Overrides, apply_overrides, link, with_own_ids
 from .join.profiles import Profile, profile_of
@@ -17,6 +17,7 @@ from .join.versions import choose_version
 from .memo.cache import Cache, open_cache
 from .model import Deployment, Document, Finding, UsageError
 from .packs.pack import Rule, load_packs
+from .packs.questions import check_rules
 from .read.files import PROJECT_FILE, Scope, Unreadable, Workspace, find_scope, leave_out, read_bytes
 from .read.load import FileRecord, load_file, relative
 from .read.project import EMPTY, Project, load_project
@@ -24,8 +25,8 @@ from .read.text_shapes import TextShapes
 from .registry import Registry, load_registry
 
 if TYPE_CHECKING:
-    from .find.memory import Memories, Memory
-    from .find.outcomes import Answers
+    from .find.reuse.memory import Memories, Memory
+    from .find.reuse.outcomes import Answers
 
 
 # Up to so many files are read one by one; among more, some differ in names alone.
@@ -48,6 +49,8 @@ class Options(NamedTuple):
     today: str = ""
     # Files and folders that are no context: the other side of a comparison.
     without: tuple[str, ...] = ()
+    # Also count what only the profile keeps from being reported.
+    count_hidden: bool = False
 
 
 class Root(NamedTuple):
@@ -65,6 +68,8 @@ class Root(NamedTuple):
     answers: Mapping[str, Answers]
     ignored: int
     notes: tuple[str, ...] = ()
+    hidden: int = 0
+    rules: tuple[Rule, ...] = ()
 
 
 class Audit(NamedTuple):
@@ -103,7 +108,9 @@ def audit(
     """`memories` keep what was answered, for an audit of the same files with a change made."""
     run = prepare(options)
     roots = [
-        ask_root(run, one, _linked(options, run.registry, one.workspace, one.project, progress), memories)
+        ask_root(
+            run, one, _linked(options, run.registry, one.workspace, one.project, progress), memories, progress
+        )
         for one in run.roots
     ]
     notes = [run.cache.note] if run.cache.note else []
@@ -140,6 +147,7 @@ def prepare(options: Options) -> Prepared:
     roots = []
     for workspace, project in zip(scope.workspaces, projects, strict=True):
         rules = load_packs(registry.packs, _pack_files(options, workspace, project), cache)
+        check_rules(rules, registry.guarantees, project.params)
         Choice(options.select, options.ignore).check(rules)
         if project.clients:
             check_clients(project, registry.clients)
@@ -211,7 +219,7 @@ def _linked(
     if len(workspace.files) > _FEW:
         shapes = TextShapes(marker for spec in registry.formats for marker in spec.markers)
     for number, (path, target, named) in enumerate(workspace.files, 1):
-        if number % 500 == 0:
+        if number % 200 == 0:
             progress(f"read {number} of {len(workspace.files)} files")
         record = load_file(path, workspace.root, registry, project, target, named, shapes=shapes)
         if record is None:
@@ -226,10 +234,26 @@ def link_records(options: Options, project: Project, records: Sequence[FileRecor
     records = _without_included(records)
     overrides = _overrides(options.sets, options.kafka_version or project.kafka_version)
     loaded = [document for record in records for document in record.documents]
+    if any(document.component == "listener" for document in loaded):
+        from .join.neighbours.listeners import with_listeners
+
+        loaded = with_listeners(loaded, options.link)
     if any(record.format == "kubernetes" for record in records):
         from .join.pods import placed
 
         loaded = placed(loaded)
+    if any(record.format == "compose" for record in records):
+        from .join.neighbours.mounts import completed
+
+        loaded = completed(loaded)
+    if sum(document.component == "topic" for document in loaded) > 1:
+        from .join.neighbours.declared_twice import with_other_declarations
+
+        loaded = with_other_declarations(loaded)
+    if any(document.component == "connector" for document in loaded):
+        from .join.connectors import with_policies
+
+        loaded = with_policies(loaded)
     documents = apply_overrides(loaded, overrides)
     stated = options.kafka_version or project.kafka_version
 
@@ -247,13 +271,20 @@ def link_records(options: Options, project: Project, records: Sequence[FileRecor
     return Linked(tuple(records), tuple(documents), tuple(deployments), 0)
 
 
-def ask_root(run: Prepared, root: RootAsked, linked: Linked, memories: Memories | None = None) -> Root:
+def ask_root(
+    run: Prepared,
+    root: RootAsked,
+    linked: Linked,
+    memories: Memories | None = None,
+    progress: Callable[[str], None] = lambda text: None,
+) -> Root:
     """Every rule asked of the files of one root, which are read and joined."""
     options = run.options
     choice = Choice(options.select, options.ignore)
-    asking = Asking(options, run.registry, root.rules, choice, run.cache)
+    asking = Asking(options, run.registry, root.rules, choice, run.cache, progress)
     memory = memories.of(root.prefix, root.project, root.rules) if memories is not None else None
     asked = ask_linked(asking, root.project, linked, memory=memory)
+    hidden = _hidden(asking, root.project, linked, asked) if options.count_hidden else 0
     return Root(
         root.prefix,
         root.workspace,
@@ -266,6 +297,20 @@ def ask_root(run: Prepared, root: RootAsked, linked: Linked, memories: Memories 
         asked.answers,
         linked.ignored,
         tuple(_notices(asking, root, linked, asked)),
+        hidden,
+        root.rules,
+    )
+
+
+def _hidden(asking: Asking, project: Project, linked: Linked, asked: Asked) -> int:
+    """How many findings `--profile prod` would report besides: what it would find is asked, not guessed."""
+    if all(profile.name == "prod" for profile in asked.profiles.values()):
+        return 0
+    strict = asking._replace(options=asking.options._replace(profile="prod"))
+    shown = {(one.code, one.at, one.keys, one.message) for one in asked.findings}
+    return sum(
+        one.suppressed is None and (one.code, one.at, one.keys, one.message) not in shown
+        for one in ask_linked(strict, project, linked).findings
     )
 
 
@@ -277,7 +322,7 @@ def _notices(asking: Asking, root: RootAsked, linked: Linked, asked: Asked) -> I
         yield from name_notices(project, linked.records, root.rules, root.prefix)
         whole = options.link and asking.choice == ALL and all(record.target for record in linked.records)
         yield from suppression_notices(
-            project, asked.suppressions, root.rules, whole, options.today, root.prefix
+            project, linked.records, asked.suppressions, root.rules, whole, options.today, root.prefix
         )
 
 
@@ -289,6 +334,7 @@ class Asking(NamedTuple):
     rules: tuple[Rule, ...]
     choice: Choice
     cache: Cache
+    progress: Callable[[str], None] = lambda text: None
 
 
 class Asked(NamedTuple):
@@ -305,7 +351,7 @@ def ask_linked(
     asking: Asking, project: Project, linked: Linked, alone: bool = True, memory: Memory | None = None
 ) -> Asked:
     """Every rule asked of what was read and joined. Not `alone`: of deployments only."""
-    options, registry, rules, choice, cache = asking
+    options, registry, rules, choice, cache, progress = asking
     records, documents, deployments, _ = linked
     versions = _document_versions(documents, deployments, options.kafka_version or project.kafka_version)
     profiles = {
@@ -326,6 +372,7 @@ def ask_linked(
         suppressions,
         cache,
         memory,
+        progress,
     )
     return Asked(profiles, versions, tuple(asker.findings()), asker.answers, suppressions)
 
@@ -355,17 +402,17 @@ def _overrides(sets: Sequence[str], version: str | None) -> Overrides:
 def _document_versions(
     documents: Sequence[Document], deployments: Sequence[Deployment], stated: str | None
 ) -> dict[int, Version]:
-    """A broker's or topic's version is its cluster's; a client's library is its own, so only a stated
-    version binds it."""
+    """A broker's or topic's version is its cluster's, a Connect worker's its image's; the library of any
+    other client is its own, so only a stated version binds it."""
     versions: dict[int, Version] = {}
     alone = choose_version(stated, ())[0]
     for document in documents:
-        own = document.component == "broker"
+        own = document.component in ("broker", "connect", "connect-standalone")
         versions[id(document)] = choose_version(stated, [document])[0] if own else alone
     if stated is None:
         for deployment in deployments:
             if deployment.cluster:
-                version = resolve_version(deployment.version)
+                version = choose_version(None, deployment.cluster)[0]
                 for member in (*deployment.cluster, deployment.topic):
                     if member is not None:
                         versions[id(member)] = version

@@ -21,8 +21,9 @@ hookimpl = pluggy.HookimplMarker(PROJECT)
 
 class FormatSpec(NamedTuple):
     """An input format. A file is offered to it if its name ends with one of `suffixes` and its text
-    holds one of `markers` (no markers: always). `claim(name, text) -> int` then says how sure the
-    format is, 0 (not mine) to 100; the surest loads the file: `load(Source) -> Loaded`."""
+    holds one of `markers` (no markers: always). A walked file in which no format finds a marker is not even
+    decoded. `claim(name, text) -> int` then says how sure the format is, 0 (not mine) to 100; the surest
+    loads the file: `load(Source) -> Loaded`."""
 
     name: str
     suffixes: tuple[str, ...]
@@ -37,6 +38,8 @@ class FormatSpec(NamedTuple):
     # `edit(Source, Document, EditStep) -> str`: the file's text with one step made and every other byte kept,
     # or CannotEdit with the reason. None: `kafka-advisor fix` leaves such files to their owner.
     edit: str | None = None
+    # `stream(file, lines) -> Loaded`: a file that is too large to be held (a log), its lines one by one.
+    stream: str | None = None
 
 
 class PackSpec(NamedTuple):
@@ -62,6 +65,9 @@ class ReporterSpec(NamedTuple):
     name: str
     render: str
     about: str
+    # True: the report has `fixed_runs` besides, by the fingerprint of a finding: what its faults come to once
+    # its fix is made (`trace`, `ending`).
+    fixed_runs: bool = False
 
 
 class ClientSpec(NamedTuple):
@@ -79,6 +85,8 @@ class ClientSpec(NamedTuple):
 
 
 MODEL_KINDS = ("assignor", "guarantee", "partitioner")
+# A guarantee that the simulator's own search answers: only ours (advisor/README.md, "No faults of plugins").
+SEARCHED = "searched guarantee"
 
 
 NUMBER = ("a number",)
@@ -91,10 +99,11 @@ class ModelSpec(NamedTuple):
     version)` gives a dict of member id to (topic, partition) pairs. A member has id, topics, owned,
     generation, instance_id and rack; metadata.partitions are the counts by topic. If the function has a true
     attribute `cooperative`, members keep what they read while they join.
-    guarantee: `function(deployment, context)` yields Judgements. If `params` is given, a rule may have no
-    others, and one that is listed with words must be one of them; "" among them: it may be left out. One that
-    is listed with NUMBER, or without words under a name that ends in a unit or a bound (_ms, _bytes,
-    _per_second, _min, _max), is a number from 0 to the largest long.
+    guarantee: `function(deployment, context)` yields Judgements. With `parts` a rule names one of them
+    (`context.part`). If `params` is given, a rule may have no others, and one that is listed with words must
+    be one of them; "" among them: it may be left out. One that is listed with NUMBER, or without words under
+    a name that ends in a unit or a bound (_ms, _bytes, _per_second, _min, _max), is a number from 0 to the
+    largest long. `says` is what stays true, `broken` what happens if it does not, for `explain`.
     partitioner: `name` is the class as partitioner.class names it, and `function(key, partitions)` gives the
     partition of a key (bytes), 0 to partitions - 1."""
 
@@ -102,6 +111,9 @@ class ModelSpec(NamedTuple):
     name: str
     function: str
     params: Mapping[str, tuple[str, ...]] | None = None
+    parts: tuple[str, ...] = ()
+    says: str = ""
+    broken: str = ""
 
 
 class Hooks:

@@ -151,11 +151,12 @@ class Document(NamedTuple):
     """One configuration of one Kafka component, as found in a file.
 
     component: producer | consumer | admin | broker | topic | connect | connect-standalone | streams |
-    group | mm2 | connector | user | workload (what runs a client).
+    group | mm2 | connector | user | workload (what runs a client) | listener (what a method of Spring reads).
     client: java | librdkafka | spring | connect | streams (who reads it).
     hints: evidence for linking, pairs such as ("topic", "orders"), ("group", "billing"),
     ("cluster", "my-cluster"), ("bootstrap", "kafka:9092"), ("listener", "kafka:9092"),
     ("compose", "docker-compose.yml").
+    partial: what is not read of its file may set more keys, so what it lacks proves nothing.
     """
 
     file: str
@@ -168,6 +169,7 @@ class Document(NamedTuple):
     facts: tuple[Fact, ...] = ()
     dropped: tuple[Dropped, ...] = ()
     hints: tuple[tuple[str, str], ...] = ()
+    partial: bool = False
 
 
 class Loaded(NamedTuple):
@@ -269,6 +271,35 @@ class Evidence(NamedTuple):
     bounds: str | None = None
     states: int | None = None
     trace: tuple[Mapping[str, Any], ...] = ()
+
+
+class Tolerated(NamedTuple):
+    """How many of one fault are survived; `exhausted`: as many as were tried, perhaps more."""
+
+    fault: str
+    survives: int | None
+    broken_by: int | None
+    exhausted: bool
+
+
+class GuaranteeAnswer(NamedTuple):
+    """What a guarantee comes to in one deployment. verdict: holds | broken | unknown."""
+
+    name: str
+    verdict: str
+    tolerance: tuple[Tolerated, ...] = ()
+    bounds: str | None = None
+    states: int | None = None
+    depends_on: tuple[str, ...] = ()
+    reason: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """As the report has it."""
+        return {
+            **self._asdict(),
+            "tolerance": [one._asdict() for one in self.tolerance],
+            "depends_on": list(self.depends_on),
+        }
 
 
 class Finding(NamedTuple):

@@ -13,7 +13,17 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import pluggy
 
 from .guard.calls import PluginError, call, forget_failures, place_of
-from .hookspecs import PROJECT, CheckSpec, ClientSpec, FormatSpec, Hooks, ModelSpec, PackSpec, ReporterSpec
+from .hookspecs import (
+    PROJECT,
+    SEARCHED,
+    CheckSpec,
+    ClientSpec,
+    FormatSpec,
+    Hooks,
+    ModelSpec,
+    PackSpec,
+    ReporterSpec,
+)
 from .model import UsageError
 
 BUILTIN = (
@@ -47,6 +57,10 @@ class Registry(NamedTuple):
     def assignors(self) -> dict[str, str]:
         """Of plugins: the class that settings name, and the code behind it."""
         return {spec.name: spec.function for spec in self.models if spec.kind == "assignor"}
+
+    @property
+    def guarantees(self) -> dict[str, ModelSpec]:
+        return {spec.name: spec for spec in self.models if spec.kind in ("guarantee", SEARCHED)}
 
     @property
     def digest(self) -> str:
@@ -285,7 +299,8 @@ def _given(manager: pluggy.PluginManager, hook: str, kind: type[Spec]) -> tuple[
 
             specs = taken(plugin, hook, implementation.function, kind, _owners)
         for spec in specs:
-            mark = getattr(spec, "kind", ""), spec.name
+            kind_of = getattr(spec, "kind", "")
+            mark = "guarantee" if kind_of == SEARCHED else kind_of, spec.name
             first = found.setdefault(mark, (spec, plugin))
             if first[0] is not spec:
                 what = mark[0] or hook.removeprefix("advisor_").removesuffix("s")

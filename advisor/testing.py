@@ -22,7 +22,7 @@ from .tell.report import build_report
 def audit_paths(paths: Sequence[str], **options: Any) -> dict[str, Any]:
     """The JSON report on these files or folders; options are the fields of `advisor.engine.Options`."""
     show = bool(options.pop("show_effective", False))
-    return build_report(audit(_options(paths, options)), show)
+    return build_report(audit(_options(paths, {"count_hidden": True, **options})), show)
 
 
 def compare_paths(
@@ -62,10 +62,12 @@ def audit_settings(
     configs: Mapping[str, Mapping[str, str]], client: str = "java", **options: Any
 ) -> dict[str, Any]:
     """The report on settings by component, as a rule pack's examples state them; `fact` and `workload` go
-    into a project file, `files` are files as they are.
+    into a project file, `files` are files as they are."""
+    return audit_texts(settings_texts(configs, client), **options)
 
-    Written as .properties files of unmistakable names, so that they take the way of every file.
-    """
+
+def settings_texts(configs: Mapping[str, Mapping[str, str]], client: str = "java") -> dict[str, str]:
+    """Settings as .properties files of unmistakable names, so that they take the way of every file."""
     texts: dict[str, str] = {}
     project = []
     for component, settings in configs.items():
@@ -82,7 +84,7 @@ def audit_settings(
         project += ["[[client]]", 'path = "*"', f'family = "{client}"']
     if project:
         texts["kafka-advisor.toml"] = "\n".join(project) + "\n"
-    return audit_texts(texts, **options)
+    return texts
 
 
 _FILE_NAMES = {"broker": "server", "topic": "topic-example", "connect": "connect-distributed"}

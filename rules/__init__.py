@@ -4,6 +4,7 @@ from advisor.api import PackSpec, hookimpl
 
 _PACKS = (
     "availability",
+    "connect",
     "consumers",
     "delivery",
     "deploy",
@@ -13,6 +14,7 @@ _PACKS = (
     "sizes",
     "start",
     "storage",
+    "topology",
     "transactions",
 )
 

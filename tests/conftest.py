@@ -53,19 +53,24 @@ def _folder(item) -> str:
 def advisor(tmp_path):
     """`advisor("audit", "x")` runs the command as a user does and gives the finished process."""
 
-    def run(*words, cwd=None, env=None, timeout=120):
-        environment = {**os.environ, "KAFKA_ADVISOR_CACHE": str(tmp_path / ".cache"), **(env or {})}
-        return subprocess.run(
-            [sys.executable, "-m", "advisor", *map(str, words)],
-            cwd=cwd or tmp_path,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=timeout,
-            check=False,
-        )
+    def run(*words, **options):
+        return run_command(tmp_path, *words, **options)
 
     return run
+
+
+def run_command(folder, *words, cwd=None, env=None, timeout=120):
+    """With a cache in this folder, and there unless `cwd` says otherwise."""
+    environment = {**os.environ, "KAFKA_ADVISOR_CACHE": str(folder / ".cache"), **(env or {})}
+    return subprocess.run(
+        [sys.executable, "-m", "advisor", *map(str, words)],
+        cwd=cwd or folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+    )
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -90,11 +91,12 @@ _NUMBERS_READ: dict[str, tuple[int, str]] = {
     "advisor/catalog/versions.py": (1, _OURS),
     "advisor/fix/candidates.py": (1, _OURS),
     "advisor/fleet/rows/narrow.py": (2, "offsets of an Arrow array"),
-    "advisor/fleet/store/places.py": (1, "a count of Parquet's"),
+    "advisor/spark/places.py": (1, "a count of Parquet's"),
     "advisor/fleet/tell/reach.py": (1, "a count of numpy's"),
     "advisor/fleet/tell/shown_findings.py": (2, "a slot that the fleet's own tables hold"),
     "advisor/guard/calls.py": (1, "a variable of the environment, told if it is no number"),
     "advisor/join/versions.py": (1, _OURS),
+    "advisor/output/terminal.py": (2, "COLUMNS, up to five digits"),
     "advisor/packs/conditions.py": (3, "a decimal number of a pack: no infinity, no other script"),
     "advisor/read/project_schema.py": (2, "an amount that packs/conditions.py has read"),
     "advisor/read/secrets.py": (1, "whether a word has a digit at all: nothing is read"),
@@ -102,6 +104,7 @@ _NUMBERS_READ: dict[str, tuple[int, str]] = {
     "advisor/syntax/properties.py": (1, "four hexadecimal digits"),
     "advisor/syntax/units.py": (4, _SHAPED),
     "advisor/syntax/yamltree.py": (3, "YAML's own numbers, up to 40 characters"),
+    "advisor/tell/html/frames.py": (6, "records and partitions as the simulator names them"),
     "advisor/tell/recipes.py": (1, "a version that was resolved before"),
     "plugins/formats/spring_fields.py": (1, "Integer.decode, up to 20 characters"),
     "advisor/ask/answers/deploy/growth.py": (1, _CHECKED),
@@ -292,6 +295,14 @@ def test_rule_has_a_failing_and_a_passing_case(rule):
     path = ROOT / "tests/rules" / f"{rule.code}-{rule.name}.txt"
     cases = {case.name.partition("-")[0] for case in read_cases(path)} if path.is_file() else set()
     assert rule.examples or cases >= {"fail", "pass"}
+
+
+def test_every_rule_has_a_title():
+    """The head of a finding, in words: "acknowledged records can be lost"."""
+    packs = [tomllib.loads(path.read_text()) for path in ROOT.glob("rules/*.toml")]
+    untitled = [rule["code"] for pack in packs for rule in pack["rule"] if "title" not in rule]
+    assert untitled == [], "add a title to the rule"
+    assert [rule.code for rule in RULES if len(rule.title) > 62 or rule.title[-1] in ".:"] == []
 
 
 def test_readme_shows_what_the_command_prints():

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from advisor.find import asker as asking
-from advisor.find.outcomes import NotKept, as_json, from_json
+from advisor.find.reuse.outcomes import NotKept, as_json, from_json
 from advisor.model import Evidence, Finding, Location, Origin, Secret, Setting, Unknown
 from advisor.testing import audit_paths
 

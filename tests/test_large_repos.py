@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from advisor import engine
-from advisor.find import outcomes
+from advisor.find.reuse import outcomes
 from advisor.read import text_shapes
 from advisor.testing import audit_paths
 from tests.bench import repos

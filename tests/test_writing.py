@@ -203,7 +203,7 @@ def test_nothing_else_in_the_product_writes_a_file() -> None:
     )
     allowed = {
         "advisor/output/files.py",
-        "advisor/fleet/store/places.py",
+        "advisor/spark/places.py",
         "advisor/fleet/rows/files_here.py",
     }
     found = {

@@ -7,16 +7,16 @@ build by itself. Holds in all: no run was found within the bounds.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ..packs.pack import Rule
+from ..context import Question
 from ..packs.vocabulary import PRODUCER_GUARANTEES
 from ..sim.search.verdict import Unknown, Verdict
 from ..syntax.numbers import integer
+from .knob import Knob
 from .policies import (
     COMBINATIONS_MAX,
     RACKS_UNPLACED,
     Combination,
     Decoded,
-    Knob,
     producer_policies,
     rack_policies,
     replication_policies,
@@ -24,6 +24,8 @@ from .policies import (
 from .regions import Region, both, conditions, widest_region
 from .verdicts import Verdicts
 
+# The part of a searched guarantee that asks it with logs cut as the version itself cuts them.
+OWN_PROTOCOL = "own-protocol"
 _WHO_WRITES_WHERE = ("acks", "replicas", "min_isr")
 
 
@@ -41,7 +43,7 @@ class Outcome(NamedTuple):
 
 
 def judge(
-    rule: Rule,
+    question: Question,
     decoded: Decoded,
     verdicts: Verdicts,
     within: Region | None = None,
@@ -49,25 +51,21 @@ def judge(
 ) -> Outcome | None:
     """None where the question makes no sense: no producer in sight, or one that does not start. `within`:
     where the unseen may be, by the questions before. Not `explained`: what it depends on is not searched."""
-    guarantee = rule.guarantee or ""
-    own_protocol = bool(rule.params.get("own_protocol"))
-    if guarantee in PRODUCER_GUARANTEES:
+    if question.guarantee in PRODUCER_GUARANTEES:
         combinations = producer_policies(decoded)
         knobs = decoded.producer or {}
-    elif any("rack_lost" in faults for faults in rule.faults):
+    elif any("rack_lost" in faults for faults in question.faults):
         # Where the racks are not known, nothing is asked: every placement would be a guess.
         combinations = rack_policies(decoded)
         if decoded.racks_unplaced:
             return Outcome("unknown", None, {}, {}, ("broker.rack",), RACKS_UNPLACED)
         knobs = decoded.knobs
     else:
-        combinations = replication_policies(decoded, own_protocol)
+        combinations = replication_policies(decoded, question.part == OWN_PROTOCOL)
         knobs = decoded.knobs
     if not combinations:
         return None
-    if rule.severity == "note" and not all(knobs[name].seen for name in _WHO_WRITES_WHERE if name in knobs):
-        return None  # beyond the budget, of a deployment that is not in sight: there is nothing to tell
-    alternatives: Sequence[Mapping[str, int | str]] = rule.faults or ({},)
+    alternatives: Sequence[Mapping[str, int | str]] = question.faults or ({},)
     if len(combinations) > COMBINATIONS_MAX:
         names = tuple(knob.label for knob in knobs.values() if not knob.seen)
         return Outcome(
@@ -75,7 +73,7 @@ def judge(
         )
     worst: Outcome | None = None
     for faults in alternatives:
-        outcome = _over_all(rule, faults, combinations, knobs, verdicts, within or {}, explained)
+        outcome = _over_all(question, faults, combinations, knobs, verdicts, within or {}, explained)
         within = outcome.region or within
         worst = outcome if worst is None else worse(worst, outcome, knobs)
         if outcome.verdict == "broken":
@@ -97,14 +95,20 @@ def _told(region: Region, knobs: Mapping[str, Knob]) -> dict[str, Any]:
     return {"depends_on": depends_on, "reason": reason}
 
 
-def rests_on_protocol(rule: Rule, decoded: Decoded, verdicts: Verdicts) -> bool:
+def is_in_sight(decoded: Decoded) -> bool:
+    """Who writes where, and how often it is copied. Of a deployment that is not in sight there is nothing to
+    tell beyond the budget, which is what notes are about."""
+    return all(decoded.knobs[name].seen for name in _WHO_WRITES_WHERE)
+
+
+def rests_on_protocol(question: Question, decoded: Decoded, verdicts: Verdicts) -> bool:
     """Whether a run needs the old way of cutting logs: one that today's Kafka has too is another rule's."""
-    outcome = judge(rule._replace(params={**rule.params, "own_protocol": False}), decoded, verdicts)
+    outcome = judge(question._replace(part=""), decoded, verdicts)
     return outcome is None or outcome.verdict != "broken"
 
 
 def _over_all(
-    rule: Rule,
+    question: Question,
     faults: Mapping[str, int | str],
     combinations: Sequence[Combination],
     knobs: Mapping[str, Knob],
@@ -113,9 +117,9 @@ def _over_all(
     explained: bool,
 ) -> Outcome:
     def ask(combination: Combination) -> Outcome:
-        environment = counts(rule.environment, combination.policy)
+        environment = counts(question.environment, combination.policy)
         counted = counts(faults, combination.policy)
-        verdict = verdicts.ask(rule.guarantee or "", combination.policy, environment, counted)
+        verdict = verdicts.ask(question.guarantee, combination.policy, environment, counted)
         reason = verdict.reason if isinstance(verdict, Unknown) else None
         return Outcome(verdict.verdict, verdict, environment, counted, (), reason)
 
@@ -131,14 +135,16 @@ def _over_all(
             if not explained:
                 return first._replace(verdict="unknown")
             broken, good = (other, hopeful[0]) if other.verdict == "broken" else (first, combination)
-            region = _region(rule, good, combinations, knobs, within, lambda one: ask(one).verdict == "holds")
+            region = _region(
+                question, good, combinations, knobs, within, lambda one: ask(one).verdict == "holds"
+            )
             return broken._replace(verdict="unknown", region=region, **_told(region, knobs))
     # A run is drawn for the reference deployment where a side is not in sight.
     return ask(combinations[0]) if first.verdict == "broken" else first
 
 
 def _region(
-    rule: Rule,
+    question: Question,
     good: Combination,
     combinations: Sequence[Combination],
     knobs: Mapping[str, Knob],
@@ -148,7 +154,7 @@ def _region(
     holding = [good]
 
     def holds(combination: Combination) -> bool:
-        monotone = rule.guarantee == "acked-records-survive"
+        monotone = question.guarantee == "acked-records-survive"
         found = (monotone and any(_stricter(combination, one) for one in holding)) or ask(combination)
         if found:
             holding.append(combination)

@@ -9,30 +9,19 @@ from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import Any, NamedTuple
 
-from ..catalog import Version, librdkafka, resolve_version
-from ..join.effective import bounds_of, client_layers, deployment_layers, effective, shows_brokers
+from ..catalog import Version
+from ..join.controllers import controllers_apart
+from ..join.effective import by_key, effective
 from ..join.racks import BROKERS_PLACED_MAX, TOO_MANY, Racks, broker_racks, worst_placement
-from ..model import Deployment, Document, Fact, Origin, Setting
+from ..join.reader import Reader
+from ..model import Deployment, Fact, Setting
 from ..sim.partition.state import Policy
 from ..sim.producer.policy import ProducerPolicy
-from ..syntax.numbers import fact_count, integer
+from ..syntax.numbers import SHORT, fact_count, integer
+from .knob import Knob
+from .producer_knobs import producer_knobs
 
 COMBINATIONS_MAX = 64
-
-
-class Knob(NamedTuple):
-    """One field of a policy. `decided_by` are (component, Setting) pairs; `label` is the name a reader knows
-    it by; `reference` is the value of the reference deployment, drawn where the real one is not in sight."""
-
-    field: str
-    values: tuple[Any, ...]
-    label: str
-    decided_by: tuple[tuple[str, Setting], ...] = ()
-    reference: Any = None
-
-    @property
-    def seen(self) -> bool:
-        return len(self.values) == 1
 
 
 # How Kafka behaves at a version, whatever the settings.
@@ -72,6 +61,7 @@ class Decoded(NamedTuple):
     racks: Racks | None = None  # of the brokers, where they are known
     kraft: bool = True
     racks_unplaced: bool = False  # brokers that name no rack, too many to try every placement
+    minimum_with_elr: int | None = None  # min.insync.replicas with eligible leader replicas, if another
 
 
 class Internal(NamedTuple):
@@ -86,6 +76,7 @@ class Internal(NamedTuple):
 
 
 _MINIMUM = "min.insync.replicas"
+_UNCLEAN = "unclean.leader.election.enable"
 INTERNAL = {
     "offsets": Internal("broker", "offsets.topic.replication.factor", _MINIMUM, "__consumer_offsets"),
     "transactions": Internal(
@@ -110,12 +101,12 @@ INTERNAL = {
 def decode_internal(deployment: Deployment, topic: str) -> Decoded | None:
     """An internal topic as a deployment of its own: written with acks=all by Kafka itself. None where what
     makes it is not in sight."""
-    version = resolve_version(deployment.version)
-    look = _Look(deployment, version, deployment_layers(deployment))
+    look = Reader(deployment)
+    version = look.version
     component, factor_key, minimum_key, *_ = INTERNAL[topic]
     if not look.in_sight(component, factor_key):
         return None
-    if topic == "auto-created" and look.read("broker", "auto.create.topics.enable")[0] == "false":
+    if topic == "auto-created" and look.text("broker", "auto.create.topics.enable")[0] == "false":
         return None
     name = "cluster.brokers"
     brokers = fact_count(name, next((fact.value for fact in deployment.facts if fact.name == name), None))
@@ -128,7 +119,12 @@ def decode_internal(deployment: Deployment, topic: str) -> Decoded | None:
     most = brokers or 3
     known = factor is not None and factor > 0
     replicas = Knob(
-        "replicas", (factor,) if known else tuple(range(1, min(3, most) + 1)), factor_key, decided, 3
+        "replicas",
+        (factor,) if known else tuple(range(1, min(3, most) + 1)),
+        factor_key,
+        decided,
+        3,
+        look.of_cluster(component, factor_key),
     )
     minimum, minimum_found = look.number("broker", minimum_key)
     decided = (("broker", minimum_found),) if minimum_found is not None else ()
@@ -137,26 +133,70 @@ def decode_internal(deployment: Deployment, topic: str) -> Decoded | None:
     knobs = {
         "acks": Knob("acks", ("all",), "acks"),
         "replicas": replicas,
-        "min_isr": Knob("min_isr", values, minimum_key, decided, 1),
-        "unclean": look.flag("unclean", "broker", "unclean.leader.election.enable"),
+        "min_isr": Knob("min_isr", values, minimum_key, decided, 1, look.of_cluster("broker", minimum_key)),
+        "unclean": _internal_unclean(look, topic),
         "elr": _elr({fact.name: fact for fact in deployment.facts}, version),
+        **_storage({fact.name: fact for fact in deployment.facts}),
     }
-    return Decoded(version, knobs, {}, "java", topic)
+    minimum_with_elr = None
+    if minimum_key == _MINIMUM:
+        knobs["min_isr"], minimum_with_elr = _with_elr(look, knobs["min_isr"], knobs["elr"])
+    return Decoded(version, knobs, {}, "java", topic, minimum_with_elr=minimum_with_elr)
+
+
+def _internal_unclean(look: Reader, topic: str) -> Knob:
+    """TransactionStateManager.transactionTopicConfigs: unclean election is off, whatever the brokers say."""
+    if topic == "transactions":
+        return Knob("unclean", (False,), _UNCLEAN, (), False)
+    return _unclean(look, "broker", {fact.name: fact for fact in look.deployment.facts})
+
+
+def _unclean(look: Reader, component: str, facts: Mapping[str, Fact]) -> Knob:
+    """KRaft elects no unclean leader by itself before 3.9, whatever is set
+    (ConfigurationControlManager.uncleanLeaderElectionEnabledForTopic)."""
+    mode = facts.get("cluster.mode")
+    if mode is not None and mode.value == "kraft" and look.version.number < (3, 9):
+        return Knob("unclean", (False,), _UNCLEAN, (), False)
+    return _flag(look, "unclean", component, _UNCLEAN)
+
+
+def _with_elr(look: Reader, min_isr: Knob, elr: Knob) -> tuple[Knob, int | None]:
+    """Of a topic that names no minimum: with eligible leader replicas the cluster's counts, which is that of
+    its controllers (join/controllers.py). The second is that minimum, if it is another than the brokers'."""
+    controllers = controllers_apart(look.deployment.cluster)
+    if True not in elr.values or not controllers or not min_isr.seen:
+        return min_isr, None
+    found, _ = effective("broker", _MINIMUM, look.version, {"broker": by_key(controllers[0])})
+    text = found.value if found is not None and isinstance(found.value, str) else ""
+    theirs = integer(text.strip(), (1, SHORT[1]))
+    if found is None or theirs is None or min_isr.values == (theirs,):
+        return min_isr, None
+    if elr.values == (True,):
+        return min_isr._replace(values=(theirs,), decided_by=(("broker", found),)), None
+    return min_isr._replace(
+        values=(*min_isr.values, theirs),
+        decided_by=(*min_isr.decided_by, ("broker", found)),
+        reference=theirs if elr.reference else min_isr.values[0],
+    ), theirs
 
 
 def decode(deployment: Deployment) -> Decoded:
-    version = resolve_version(deployment.version)
-    layers = deployment_layers(deployment)
+    look = Reader(deployment)
+    version = look.version
     facts = {fact.name: fact for fact in deployment.facts}
-    look = _Look(deployment, version, layers)
-    producer = look.producer()
+    producer = producer_knobs(look)
     replicas = _replicas(look, facts)
+    elr = _elr(facts, version)
+    min_isr, minimum_with_elr = _min_isr(look, replicas), None
+    if _MINIMUM not in look.layers["topic"]:
+        min_isr, minimum_with_elr = _with_elr(look, min_isr, elr)
     knobs = {
         "acks": producer["acks"] if producer else Knob("acks", ("all", "1"), "acks", (), "all"),
         "replicas": replicas,
-        "min_isr": _min_isr(look, replicas),
-        "unclean": look.flag("unclean", "topic", "unclean.leader.election.enable"),
-        "elr": _elr(facts, version),
+        "min_isr": min_isr,
+        "unclean": _unclean(look, "topic", facts),
+        "elr": elr,
+        **_storage(facts),
     }
     family = deployment.producer.client if deployment.producer is not None else "java"
     mode = facts.get("cluster.mode")
@@ -170,186 +210,45 @@ def decode(deployment: Deployment) -> Decoded:
         racks=None if racks is TOO_MANY else racks,
         kraft=kraft,
         racks_unplaced=racks is TOO_MANY,
+        minimum_with_elr=minimum_with_elr,
     )
 
 
-class _Look:
-    """What is in sight of one deployment."""
-
-    def __init__(self, deployment: Deployment, version: Version, layers: Mapping[str, Any]) -> None:
-        self.deployment, self.version, self.layers = deployment, version, layers
-
-    def in_sight(self, component: str, key: str) -> bool:
-        """A key's value is known if its own document is there and, for a topic's, either it is set there or
-        the broker that gives the default is there too."""
-        if component == "topic":
-            if key in self.layers["topic"]:
-                return True
-            return self.deployment.topic is not None and self.in_sight("broker", key)
-        if component == "broker":
-            return shows_brokers(self.deployment)
-        return component in self.layers
-
-    def read(self, component: str, key: str) -> tuple[str | None, Setting | None]:
-        """The value in force as text, or None where nobody can tell."""
-        if not self.in_sight(component, key):
-            return None, None
-        found, _ = effective(component, key, self.version, self.layers)
-        if found is None or not isinstance(found.value, str):
-            return None, found
-        return found.value.strip(), found
-
-    def flag(self, field: str, component: str, key: str) -> Knob:
-        text, found = self.read(component, key)
-        decided = ((component, found),) if found is not None else ()
-        default, _ = effective(component, key, self.version, {})
-        reference = default is not None and default.value == "true"
-        if text is None or text.lower() not in ("true", "false"):
-            return Knob(field, (False, True), key, decided, reference)
-        return Knob(field, (text.lower() == "true",), key, decided, reference)
-
-    def number(self, component: str, key: str) -> tuple[int | None, Setting | None]:
-        """The whole number, None also where Kafka refuses it: what its type cannot hold is no value."""
-        text, found = self.read(component, key)
-        return (None if text is None else integer(text, bounds_of(component, key, self.version))), found
-
-    # The producer, as its client family reads its settings.
-
-    def producer(self) -> dict[str, Knob] | None:
-        document = self.deployment.producer
-        if document is None:
-            return {}
-        if document.client == "librdkafka":
-            return _librdkafka_producer(document)
-        return self._java_producer()
-
-    def _java_producer(self) -> dict[str, Knob] | None:
-        acks_text, acks_found = self.read("producer", "acks")
-        acks = _acks(acks_text, acks_found)
-        in_flight, flight_found = self.number("producer", "max.in.flight.requests.per.connection")
-        retries, retries_found = self.number("producer", "retries")
-        idempotence = self._idempotence(acks, in_flight, retries)
-        if idempotence is None:
-            return None
-        return {
-            "acks": acks,
-            "in_flight": _numbers(
-                "in_flight", "max.in.flight.requests.per.connection", in_flight, flight_found, (1, 5), 5
-            ),
-            "retries": _retries(retries, retries_found),
-            "idempotence": idempotence,
-        }
-
-    def _idempotence(self, acks: Knob, in_flight: int | None, retries: int | None) -> Knob | None:
-        """ProducerConfig.postProcessAndValidateIdempotenceConfigs: on by default from 3.0, silently off where
-        other settings speak against it; None where the producer refuses to start."""
-        given = self.layers["producer"].get("enable.idempotence")
-        named = "transactional.id" in self.layers["producer"]
-        key = "enable.idempotence"
-        decided = (("producer", given),) if given is not None else ()
-        fits = "all" in acks.values and retries != 0 and (in_flight is None or in_flight <= 5)
-        if given is not None and isinstance(given.value, str):
-            on = given.value.strip().lower() == "true"
-            return None if on and not fits else Knob("idempotence", (on,), key, decided, True)
-        if given is not None or not acks.seen:
-            return Knob("idempotence", (True, False) if fits else (False,), key, decided, True)
-        found, _ = effective("producer", key, self.version, {})
-        default = named or (found is not None and found.value == "true")
-        shown = (("producer", found),) if found is not None else ()
-        # What switches it off is what decides it.
-        against = () if fits or not default else acks.decided_by
-        return Knob("idempotence", (default and fits,), key, against or shown, default)
+def _flag(look: Reader, field: str, component: str, key: str) -> Knob:
+    given, found = look.flag(component, key)
+    decided = ((component, found),) if found is not None else ()
+    reference = look.default(component, key) == "true"
+    if given is None:
+        return Knob(field, (False, True), key, decided, reference, look.of_cluster(component, key))
+    return Knob(field, (given,), key, decided, reference)
 
 
-def _acks(text: str | None, found: Setting | None) -> Knob:
-    decided = (("producer", found),) if found is not None else ()
-    value = {"-1": "all", "all": "all", "1": "1", "0": "0"}.get((text or "").lower())
-    if value is None:
-        return Knob("acks", ("all", "1"), "acks", decided, "all")
-    return Knob("acks", (value,), "acks", decided, "all")
-
-
-def _numbers(
-    field: str, label: str, value: int | None, found: Setting | None, choices: tuple[int, ...], reference: int
-) -> Knob:
-    decided = (("producer", found),) if found is not None else ()
-    return Knob(field, (value,) if value is not None and value > 0 else choices, label, decided, reference)
-
-
-def _retries(value: int | None, found: Setting | None) -> Knob:
-    decided = (("producer", found),) if found is not None else ()
-    if value is None:
-        return Knob("retries", (None, 0), "retries", decided, None)
-    # Above one retry nothing new can happen in the bounds; a great number stands for "as long as it takes".
-    return Knob("retries", (value if value <= 1 else None,), "retries", decided, None)
-
-
-def _librdkafka_producer(document: Document) -> dict[str, Knob] | None:
-    """librdkafka's own names and defaults: acks all, idempotence off, a million requests in flight. With
-    idempotence on, whatever is left to its default is adjusted, and what contradicts it is refused."""
-    settings = client_layers(document)["producer"]
-    acks_text, acks_found = _rd_value(settings, "request.required.acks")
-    acks = _acks(acks_text, acks_found)
-    flight_text, flight_found = _rd_value(settings, "max.in.flight.requests.per.connection")
-    retries_text, retries_found = _rd_value(settings, "message.send.max.retries")
-    idem_text, idem_found = _rd_value(settings, "enable.idempotence")
-    in_flight, retries = (None if one is None else integer(one) for one in (flight_text, retries_text))
-    on = (idem_text or "").strip().lower() == "true" or "transactional.id" in settings
-    if on:
-        given_flight = flight_found is not None and flight_found.origin.kind != "default"
-        if acks.values == ("1",) or acks.values == ("0",) or retries == 0:
-            return None
-        if given_flight and (in_flight or 0) > 5:
-            return None
-        acks = acks._replace(values=("all",))
-        in_flight = in_flight if given_flight else 5
-    decided = (("producer", idem_found),) if idem_found is not None else ()
-    known = idem_text is not None
-    return {
-        "acks": acks,
-        "in_flight": _numbers("in_flight", "max.in.flight", in_flight, flight_found, (1, 5), 1_000_000),
-        "retries": _retries(retries, retries_found),
-        "idempotence": Knob(
-            "idempotence", (on,) if known else (True, False), "enable.idempotence", decided, False
-        ),
-    }
-
-
-def _rd_value(settings: Mapping[str, Setting], name: str) -> tuple[str | None, Setting | None]:
-    canonical = librdkafka(name)
-    target = (canonical.alias_of or name) if canonical is not None else name
-    given = settings.get(target) or settings.get(name)
-    if given is not None:
-        return (given.value if isinstance(given.value, str) else None), given
-    known = librdkafka(target)
-    default = "" if known is None or known.default is None else str(known.default).lower()
-    return default, Setting(name, default, Origin("default", None, "default of librdkafka"))
-
-
-def _replicas(look: _Look, facts: Mapping[str, Fact]) -> Knob:
+def _replicas(look: Reader, facts: Mapping[str, Fact]) -> Knob:
     label = "replication factor"
     fact = facts.get("topic.replication_factor")
     factor = None if fact is None else fact_count(fact.name, fact.value)
     if fact is not None and factor is not None:
         shown = Setting(label, fact.value, fact.origin)
         return Knob("replicas", (factor,), label, (("topic", shown),), 3)
-    if look.deployment.topic is not None and look.deployment.cluster:
+    topic = look.deployment.topic
+    if fact is None and topic is not None and not topic.partial and look.deployment.cluster:
         # A topic that names no factor takes the cluster's default when it is made.
         value, found = look.number("broker", "default.replication.factor")
         if value is not None and value > 0 and found is not None:
             return Knob("replicas", (value,), label, (("broker", found),), 3)
     brokers = facts.get("cluster.brokers")
     most = min(3, (fact_count(brokers.name, brokers.value) if brokers is not None else None) or 3)
-    return Knob("replicas", tuple(range(1, most + 1)), label, (), most)
+    default = look.of_cluster("broker", "default.replication.factor")
+    return Knob("replicas", tuple(range(1, most + 1)), label, (), most, default)
 
 
-def _min_isr(look: _Look, replicas: Knob) -> Knob:
+def _min_isr(look: Reader, replicas: Knob) -> Knob:
     key = "min.insync.replicas"
     value, found = look.number("topic", key)
     decided = (("topic", found),) if found is not None else ()
     if value is not None and value > 0:
         return Knob("min_isr", (value,), key, decided, 1)
-    return Knob("min_isr", _minimums(max(replicas.values)), key, decided, 1)
+    return Knob("min_isr", _minimums(max(replicas.values)), key, decided, 1, look.of_cluster("topic", key))
 
 
 def _minimums(replicas: int) -> tuple[int, ...]:
@@ -372,6 +271,15 @@ def _elr(facts: Mapping[str, Fact], version: Version) -> Knob:
     return Knob("elr", (True, False), label, (), version.number >= (4, 1))
 
 
+def _storage(facts: Mapping[str, Fact]) -> dict[str, Knob]:
+    """Named only where it is ephemeral: brokers keep their disks, as far as nobody says otherwise."""
+    fact = facts.get("cluster.storage")
+    if fact is None or fact.value != "ephemeral":
+        return {}
+    shown = Setting("storage", fact.value, fact.origin)
+    return {"ephemeral": Knob("ephemeral", (True,), "ephemeral storage", (("broker", shown),), False)}
+
+
 # From knobs to policies.
 
 
@@ -391,6 +299,9 @@ def replication_policies(decoded: Decoded, own_protocol: bool = False) -> list[C
         choices = dict(zip(names, values, strict=True))
         if not decoded.knobs["min_isr"].seen and choices["min_isr"] > choices["replicas"]:
             continue  # as min.insync.replicas = RF, or no writes at all: never what saves a deployment
+        with_elr = decoded.minimum_with_elr
+        if with_elr is not None and (choices["min_isr"] == with_elr) != choices["elr"]:
+            continue
         found.append(Combination(Policy(**choices, **fixed), choices))
     return found
 

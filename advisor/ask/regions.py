@@ -6,20 +6,15 @@ region starts at one behaviour that holds and grows by a value of a knob at a ti
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from .policies import Combination, Knob
+from ..join.reader import UNSET
+from .knob import Knob
+from .policies import Combination
 
 # Field to the values it may have.
 Region = Mapping[str, tuple[Any, ...]]
-
-# What a topic has that nobody says anything about.
-_DEFAULTS = {
-    "replication factor": "1",
-    "min.insync.replicas": "1",
-    "unclean.leader.election.enable": "false",
-}
 
 # Knobs grow in this order: a feature that no file shows is left open rather than a setting, and what decides
 # most often comes before what multiplies the searches.
@@ -81,12 +76,23 @@ def conditions(region: Region, knobs: Mapping[str, Knob]) -> tuple[tuple[str, ..
     narrow.sort(key=lambda pair: list(knobs).index(pair[0].field))
     labels = tuple(knob.label for knob, _ in narrow)
     text = "holds if " + ", ".join(_condition(knob, values) for knob, values in narrow)
-    defaults = [(label, _DEFAULTS[label]) for label in labels if label in _DEFAULTS]
-    if len(defaults) == 1:
-        text += f"; Kafka's default is {defaults[0][1]}"
-    elif defaults:
-        text += "; Kafka's defaults are " + ", ".join(f"{value}" for _, value in defaults)
-    return labels, text
+    return labels, text + _defaults(knob for knob, _ in narrow)
+
+
+def _defaults(knobs: Iterable[Knob]) -> str:
+    """What each of them is by default, by its name: this cluster's, with its place, where a file shows it."""
+    told, owner = [], "Kafka's"
+    for knob in knobs:
+        if knob.default is None or not isinstance(knob.default.value, str):
+            continue
+        at, where = knob.default.origin.at, ""
+        if at is not None:
+            owner = "this cluster's"
+            where = f" ({at.file} does not set it)" if knob.default.origin.note == UNSET else f" ({at})"
+        told.append(f"{knob.label} {knob.default.value}{where}")
+    if not told:
+        return ""
+    return f"; {owner} default{'s are' if len(told) > 1 else ' is'} {', '.join(told)}"
 
 
 def _condition(knob: Knob, values: Sequence[Any]) -> str:

@@ -5,8 +5,7 @@ They are CAP for this deployment; both are searched, one broker more at a time.
 
 from __future__ import annotations
 
-from typing import Any
-
+from ..model import Tolerated
 from ..sim.tolerance import Headline, tolerance
 from ..sim.tolerance import headline as headline_of_policy
 from .policies import Decoded, replication_policies
@@ -31,11 +30,11 @@ TOLERANCE_FAULTS = {
 SEARCHED_UP_TO = 2
 
 
-def tolerances(decoded: Decoded, guarantee: str, verdicts: Verdicts) -> list[dict[str, Any]]:
+def tolerances(decoded: Decoded, guarantee: str, verdicts: Verdicts) -> tuple[Tolerated, ...]:
     """How many of each fault are survived, searched up to two; empty where the deployment is not in sight.
     Whether eligible leader replicas are on may be unknown: then at least so many are."""
     if not _in_sight(decoded):
-        return []
+        return ()
     policies = [one.policy for one in replication_policies(decoded)]
     found = []
     for fault in TOLERANCE_FAULTS.get(guarantee, ()):
@@ -43,15 +42,8 @@ def tolerances(decoded: Decoded, guarantee: str, verdicts: Verdicts) -> list[dic
             tolerance(policy, guarantee, fault, SEARCHED_UP_TO, ask=verdicts.ask) for policy in policies
         ]
         worst = min(counted, key=lambda one: (one.survives is not None, one.survives or 0, one.exhausted))
-        found.append(
-            {
-                "fault": fault,
-                "survives": worst.survives,
-                "broken_by": worst.broken_by,
-                "exhausted": worst.exhausted,
-            }
-        )
-    return found
+        found.append(Tolerated(fault, worst.survives, worst.broken_by, worst.exhausted))
+    return tuple(found)
 
 
 def _in_sight(decoded: Decoded) -> bool:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from .store import keys, read
+from collections.abc import Mapping
+
+from .store import Key, keys, read
 from .versions import Version
 
 _known: set[str] = set()
@@ -78,7 +80,22 @@ def suggest(component: str, key: str, version: str | Version) -> str | None:
             mark = distance, known.deprecated, name
             if best is None or mark < best:
                 best = mark
-    return best[2] if best else None
+    return best[2] if best else _with_a_word_more_or_less(plain, table)
+
+
+def _with_a_word_more_or_less(plain: str, table: Mapping[str, Key]) -> str | None:
+    """`replica.lag.time.ms` is replica.lag.time.max.ms without a word. The first word and two others must be
+    right, and only one key may fit."""
+    words = plain.split(".")
+    if len(words) < 3:
+        return None
+    found = []
+    for name, known in table.items():
+        few, many = sorted((words, name.split(".")), key=len)
+        fits = len(many) - len(few) == 1 and few[0] == many[0] and len(few) >= 3 and not known.internal
+        if fits and all(few.count(word) <= many.count(word) for word in few):
+            found.append(name)
+    return found[0] if len(found) == 1 else None
 
 
 def _cutoff(plain: str) -> int:

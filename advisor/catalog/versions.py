@@ -44,6 +44,7 @@ class Version(NamedTuple):
     release: str
     number: tuple[int, ...]  # of what was asked: behaviour follows this, down to 0.8
     note: str | None = None
+    assumed: bool = False  # nobody says which version it is: the newest that it can be stands for it
 
     @property
     def minor(self) -> tuple[int, int]:

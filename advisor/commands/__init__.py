@@ -17,6 +17,8 @@ from ..model import UsageError
 from ..output.text import printable
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from _typeshed import SupportsWrite
 
 COMMANDS = {
@@ -26,9 +28,11 @@ COMMANDS = {
     "rules": "list the rules",
     "simulate": "the run that breaks a guarantee: of settings, of files, of a scenario",
     "compare": "what a deploy or an upgrade breaks on the way, and what is different after it",
+    "docs": "write the documentation as a site, with every run to play",
     "fleet": "audit many configurations on Spark: tables, and who owns what",
     "init": "write a kafka-advisor.toml to start from",
     "plugin": "list what is loaded, and from where",
+    "completion": "what bash, zsh or fish needs to complete words on Tab",
 }
 
 
@@ -47,11 +51,38 @@ class _Parser(argparse.ArgumentParser):
         else:
             super()._print_message(message, file)
 
+    def format_usage(self) -> str:
+        """Above an error: without the options, which would push it out of sight."""
+        formatter = self._get_formatter()
+        formatter.add_usage(None, [one for one in self._actions if not one.option_strings], [])
+        return formatter.format_help().replace(self.prog, f"{self.prog} [OPTION ...]", 1)
+
+    def _check_value(self, action: argparse.Action, value: object) -> None:
+        if action.choices is not None and value not in action.choices:
+            from ..schemas.explain import did_you_mean
+
+            what = f"invalid choice: {value!r}{did_you_mean(value, map(str, action.choices))}"
+            raise argparse.ArgumentError(action, what)
+
     def error(self, message: str) -> NoReturn:
+        message = self._with_meant(message)
         # It repeats words of the command line as they are, which may be a secret.
         from ..read.secrets import without_secrets
 
         super().error(printable(without_secrets(message)))
+
+    def _with_meant(self, message: str) -> str:
+        """With the options that were meant."""
+        _, colon, words = message.partition("unrecognized arguments: ")
+        if not colon:
+            return message
+        from difflib import get_close_matches
+
+        known = list(self._option_string_actions)
+        slips = [word.partition("=")[0] for word in words.split() if word.startswith("-")]
+        near = dict.fromkeys(match for slip in slips for match in get_close_matches(slip, known, n=1))
+        meant = f"did you mean {' and '.join(near)}?" if near else f"`{self.prog} --help` lists the options"
+        return f"{message}; {meant}"
 
 
 def run(words: Sequence[str]) -> int:
@@ -95,7 +126,16 @@ def _run(words: Sequence[str]) -> int:
     name = words[0] if words else ""
     if name not in COMMANDS:
         return _top_level(words)
-    module = import_module(f"{__name__}.{name}")
+    args = _parsed(parser_of(name), words[1:])
+    if isinstance(args, int):
+        return args
+    code: int = _module(name).run(args)
+    return code
+
+
+def parser_of(name: str) -> argparse.ArgumentParser:
+    """The words of a command."""
+    module = _module(name)
     parser = _Parser(
         prog=f"kafka-advisor {name}",
         description=module.__doc__,
@@ -103,11 +143,11 @@ def _run(words: Sequence[str]) -> int:
         formatter_class=_Formatter,
     )
     module.configure(parser)
-    args = _parsed(parser, words[1:])
-    if isinstance(args, int):
-        return args
-    code: int = module.run(args)
-    return code
+    return parser
+
+
+def _module(name: str) -> ModuleType:
+    return import_module(f"{__name__}.{name}")
 
 
 def _parsed(parser: argparse.ArgumentParser, words: Sequence[str]) -> argparse.Namespace | int:
@@ -157,7 +197,7 @@ def _top_level(words: Sequence[str]) -> int:
         prog="kafka-advisor",
         description="Audits Kafka producer, broker, topic and consumer settings.",
         epilog="commands:\n"
-        + "".join(f"  {name:<9}{about}\n" for name, about in COMMANDS.items())
+        + "".join(f"  {name:<11}{about}\n" for name, about in COMMANDS.items())
         + "\n`kafka-advisor COMMAND --help` tells more. Start with: kafka-advisor audit .",
         formatter_class=_Formatter,
     )

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import argparse
 import gc
-import sys
 
 from ..model import UsageError
 from . import say
-from .asked import add_scope, options_of, problems_of, progress
-from .audit import add_output, exit_code, output_of, render
+from .shared.reports import Reports, add_output, exit_code
+from .shared.scope_options import add_scope, options_of, problems_of, progress
 
 EPILOG = """\
 examples:
@@ -24,8 +23,8 @@ examples:
   kafka-advisor compare before/ after/ --set fact.members=12 --format json
 
 exit codes:
-  0  nothing at or over --fail-on
-  1  the deploy breaks something, or NEW has findings at or over --fail-on that OLD has not
+  0  no finding at or above --fail-on
+  1  the deploy breaks something, or NEW has findings at or above --fail-on that OLD has not
   2  a path cannot be read, nothing could be compared, or the command, a pack or a plugin is broken
 """
 
@@ -39,7 +38,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from ..output.files import write_file
     from ..tell.compare import compare
     from ..tell.compare_report import build_compared
 
@@ -52,14 +50,13 @@ def run(args: argparse.Namespace) -> int:
     for path, version in ((paths[0], args.from_version), (paths[-1], args.to_version)):
         args.kafka_version = version or options.kafka_version
         sides.append(options_of(args)._replace(paths=(path,)))
-    result = compare(sides[0], sides[1], progress())
+    with progress() as tell:
+        result = compare(sides[0], sides[1], tell)
     audit = result.audit
-    outputs = [output_of(item, audit) for item in args.report]
+    reports = Reports(args, audit, sides[1])
     report = build_compared(result, args.show_effective)
-    sys.stdout.write(render(args.format, audit, report, args.runs))
-    for name, path in outputs:
-        write_file(path, render(name, audit, report, args.runs))
+    reports.tell(report)
     problems = [*problems_of(result.old, False), *problems_of(audit, False)]
     for line in dict.fromkeys((*audit.notes, *audit.scope.locked, *problems)):
         say(line)
-    return 2 if problems else exit_code(audit, args.fail_on)
+    return 2 if problems else exit_code(audit, args.fail_on, report)

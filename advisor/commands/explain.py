@@ -1,9 +1,10 @@
-"""Explain a rule (by code or name), a guarantee, a recipe line by line, or a setting through the versions."""
+"""Explain a setting, a rule (by code or name), a guarantee, a word such as isr, or a recipe line by line,
+with runs that the simulator plays now."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from ..model import UsageError
 from ..packs.pack import Rule
@@ -14,10 +15,12 @@ examples:
   kafka-advisor explain KA011                                       a rule, by code
   kafka-advisor explain silently-rewritten                          or by name
   kafka-advisor explain storage-bounded                             a guarantee, and the rules that ask it
-  kafka-advisor explain min.insync.replicas --kafka-version 3.9     a setting
+  kafka-advisor explain acks                                        a setting: what each value costs and gains
+  kafka-advisor explain min.insync.replicas --kafka-version 3.9     at a version
+  kafka-advisor explain isr                                         a word, with a run that shows it
   kafka-advisor explain no-loss                                     a recipe: the run that needs each line
 
-exit codes: 0 explained, 2 nothing is called so
+exit codes: 0 explained, 2 not found
 """
 # The rules that no pack holds: the engine itself speaks.
 _BUILT_IN = {
@@ -29,7 +32,7 @@ _BUILT_IN = {
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("word", metavar="WORD", help="KA002, unknown-key, min.insync.replicas, no-loss, ...")
+    parser.add_argument("word", metavar="WORD", help="acks, KA101, isr, storage-bounded, no-loss, ...")
     parser.add_argument("--kafka-version", metavar="V", help="the Kafka version (default: the newest known)")
     parser.add_argument(
         "--rules", metavar="PACK", action="append", default=[], help="a rule pack of your own"
@@ -38,92 +41,56 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    lines = list(_explained(args))
+    show("\n".join(lines))
+    return 0
+
+
+def _explained(args: argparse.Namespace) -> Iterator[str]:
+    from ..explain.glossary import term_of
+    from ..explain.text import guarantee_lines, rule_lines, setting_lines, term_lines
     from ..find.failures import BUILT_IN
     from ..join.versions import choose_version
     from ..memo.cache import open_cache
     from ..packs.pack import load_packs
     from ..registry import load_registry
-    from ..tell.explain import explain_setting
     from ..tell.recipes import RECIPES, told
 
     registry = load_registry(args.plugin)
     rules = load_packs(registry.packs, args.rules, open_cache(True))
-    for code, name in BUILT_IN.items():
-        if args.word.lower() in (code.lower(), name):
-            show(f"{code} {name} (engine)\n\n{_BUILT_IN[code]}")
-            return 0
-    for rule in rules:
-        if args.word.lower() in (rule.code.lower(), rule.name):
-            show("\n".join(_rule(rule)))
-            return 0
-    asking = [rule for rule in rules if rule.guarantee == args.word.lower()]
-    if asking:
-        show("\n".join(_guarantee(args.word.lower(), asking)))
-        return 0
+    word = args.word.lower()
+    built_in = next((code for code, name in BUILT_IN.items() if word in (code.lower(), name)), None)
+    rule = next((rule for rule in rules if word in (rule.code.lower(), rule.name)), None)
     version, why = choose_version(args.kafka_version, ())
-    if args.word.lower() in RECIPES:
-        show("\n".join(told(args.word.lower(), version.asked)))
-        return 0
-    lines = explain_setting(args.word, version, rules)
-    if not lines:
-        raise UsageError(_nothing(args.word, rules))
-    if why != "stated":
-        lines.append(f"(Kafka {version.asked}: {why}; --kafka-version asks for another)")
-    show("\n".join(lines))
-    return 0
-
-
-def _guarantee(name: str, asking: list[Rule]) -> Iterator[str]:
-    from ..packs.vocabulary import COMPUTED, GUARANTEES
-
-    meaning = {**GUARANTEES, **COMPUTED}.get(name)
-    yield f"{name} (guarantee)" + (f": {meaning[0]}" if meaning else "")
-    if meaning:
-        yield f"Broken: {meaning[1]}."
-    yield ""
-    yield "Asked by:"
-    for rule in asking:
-        yield f"  {rule.code}  {rule.name} ({rule.severity})"
-
-
-def _rule(rule: Rule) -> Iterator[str]:
-    yield f"{rule.code} {rule.name} ({rule.severity}, evidence: {rule.evidence}, pack {rule.pack})"
-    yield ""
-    yield rule.why
-    if rule.fine_when:
-        yield f"Fine when: {rule.fine_when}"
-    asked = f"guarantee {rule.guarantee}" if rule.guarantee else f"check {rule.check}" if rule.check else ""
-    yield f"Decided by: {asked or 'its condition'}{_asked_with(rule)}"
-    if rule.params:
-        yield "Parameters: " + ", ".join(f"{name} = {value}" for name, value in rule.params.items())
-    for example in rule.examples:
-        yield ""
-        for word in ("bad", "good"):
-            for component, settings in example[word].items():
-                for key, value in settings.items():
-                    yield f"  {word:<5}{component}: {key} = {value}"
-    if rule.sources:
-        yield ""
-        yield "Sources: " + ", ".join(rule.sources)
-
-
-def _asked_with(rule: Rule) -> str:
-    """What may go wrong, and what may besides, free of charge."""
-
-    def counted(faults: Mapping[str, int | str]) -> str:
-        return ", ".join(f"{name} {count}" for name, count in faults.items())
-
-    faults = " or ".join(filter(None, map(counted, rule.faults)))
-    free = f" (free: {counted(rule.environment)})" if rule.environment else ""
-    return f", with {faults}{free}" if faults else ""
+    term = term_of(word)
+    if built_in is not None:
+        yield from (f"{built_in} {BUILT_IN[built_in]} (engine)", "", _BUILT_IN[built_in])
+    elif rule is not None:
+        yield from rule_lines(rule)
+    elif any(rule.guarantee == word for rule in rules):
+        yield from guarantee_lines(word, registry.guarantees.get(word), rules)
+    elif word in RECIPES:
+        yield from told(word, version.asked)
+    elif term is not None:
+        yield from term_lines(term)
+    else:
+        found = list(setting_lines(args.word, version, rules))
+        if not found:
+            raise UsageError(_nothing(args.word, rules))
+        yield from found
+        if why != "stated":
+            yield ""
+            yield f"(Kafka {version.asked}: assuming the newest; choose with --kafka-version)"
 
 
 def _nothing(word: str, rules: tuple[Rule, ...]) -> str:
     from ..catalog import COMPONENTS, NEWEST, suggest
+    from ..explain.glossary import terms
 
     near = [found for found in (suggest(component, word, NEWEST) for component in COMPONENTS) if found]
     names = [rule.name for rule in rules if word in rule.name]
-    hints = list(dict.fromkeys([*near, *names]))[:3]
-    return f"no rule or setting is called {word!r}" + (
+    words = [term.name for term in terms() if word.lower() in term.name]
+    hints = list(dict.fromkeys([*near, *words, *names]))[:3]
+    return f"no rule, setting or word is called {word!r}" + (
         f"; did you mean {' or '.join(hints)}?" if hints else ""
     )

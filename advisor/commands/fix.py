@@ -19,15 +19,15 @@ from typing import TYPE_CHECKING
 from ..model import Change, Finding
 from ..output.text import printable, printable_lines
 from . import say
-from .asked import add_scope, options_of, problems_of, progress
+from .shared.scope_options import add_scope, options_of, problems_of, progress
 
 if TYPE_CHECKING:
     from ..edit.plan import Advice, Edited, Plan
 
 EPILOG = """\
 examples:
-  kafka-advisor fix .                          the diff of everything that can be mended here
-  kafka-advisor fix . | git apply              make it, through git
+  kafka-advisor fix                            the diff of everything that can be mended here
+  kafka-advisor fix | git apply                make it, through git
   kafka-advisor fix --write producer.properties
   kafka-advisor fix --select KA1 config/       only what loses records
 
@@ -42,20 +42,34 @@ exit codes:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    add_scope(parser)
+    add_scope(parser, "*")
     parser.add_argument("--write", action="store_true", help="change the files instead of printing the diff")
+    parser.add_argument(
+        "--hook",
+        action="store_true",
+        help="as pre-commit runs it: no Kafka configuration among PATHs is fine, and what is left by hand "
+        "does not fail",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     from ..edit.plan import plan
     from ..engine import audit
-    from ..find.memory import Memories
+    from ..find.reuse.memory import Memories
 
+    if args.hook:
+        from .shared.staged import files_of_hook
+
+        args.paths = files_of_hook(args.paths)
+        if not args.paths:
+            return 0
+    args.paths = args.paths or ["."]
     options = options_of(args)
     gc.disable()
     memories = Memories()
-    result = audit(options, progress(), memories)
-    problems = problems_of(result, hook=False)
+    with progress() as tell:
+        result = audit(options, tell, memories)
+    problems = problems_of(result, args.hook)
     for line in (*result.notes, *result.scope.locked, *problems):
         say(line)
     if result.missing:
@@ -65,6 +79,8 @@ def run(args: argparse.Namespace) -> int:
     by_hand = _tell(found)
     if problems:
         return 2
+    if args.hook:
+        return int(bool(found.files))
     return 0 if done and not by_hand else 1
 
 
@@ -126,7 +142,7 @@ def _header(edited: Edited, found: Plan) -> str:
                 lines.append(f"    with {', '.join(finding.covers)} under it")
         lines.append(f"    fix: {'; '.join(map(_change, changes))}")
         prices = dict.fromkeys(finding.fixes[0].price for finding in findings)
-        lines += [f"    price: {price}" for price in prices if price]
+        lines += [f"    cost: {price}" for price in prices if price]
         told = dict.fromkeys(finding.fixes[0].condition for finding in findings)
         lines += [f"    then it {condition}" for condition in told if condition]
         steps = dict.fromkeys(step for finding in findings for step in finding.advice)
@@ -201,7 +217,7 @@ def _tell(found: Plan) -> bool:
             whole = "all of it" if any(change.file for change in changes) else "it"
             say(f"    no file can set {whole}: {'; '.join(map(_change, changes))}")
         for price in dict.fromkeys(one.fix.price for one in advices if one.fix and one.fix.price):
-            say(f"    price: {price}")
+            say(f"    cost: {price}")
         for step in steps:
             say(f"    {step}")
     unfixed = [finding for finding in found.unfixed if finding.severity != "note"]

@@ -13,7 +13,7 @@ import sys
 
 from ..model import UsageError
 from . import say
-from .asked import add_rules
+from .shared.scope_options import add_rules
 
 EPILOG = """\
 examples:
@@ -106,8 +106,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from ..fleet.options import FleetOptions
-    from ..fleet.session import check_installed, failures_told, open_session, quiet_interrupts
-    from .asked import codes_of, today
+    from ..spark.session import check_installed, failures_told, open_session, quiet_interrupts
+    from .shared.scope_options import codes_of, today
 
     options = FleetOptions(
         kafka_version=args.kafka_version,

@@ -1,4 +1,4 @@
-"""List the rules: code, name, severity, the evidence they give, the pack they come from."""
+"""List the rules, each with a sentence; `--format json` has the evidence they give and their pack besides."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ examples:
 
 `kafka-advisor explain CODE` tells what a rule is about. exit codes: 0 listed, 2 a pack or a plugin is broken
 """
+
+
+_TITLES = {"KA000": "a rule failed", "KA001": "the file cannot be read"}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -35,12 +38,12 @@ def run(args: argparse.Namespace) -> int:
     rules = load_packs(registry.packs, args.rules, open_cache(True))
     rows = [
         *(
-            (code, name, "error" if code == "KA000" else "warning", "plumbing", "engine")
+            (code, name, "error" if code == "KA000" else "warning", "plumbing", "engine", _TITLES[code])
             for code, name in BUILT_IN.items()
         ),
-        *((rule.code, rule.name, rule.severity, rule.evidence, rule.pack) for rule in rules),
+        *((rule.code, rule.name, rule.severity, rule.evidence, rule.pack, rule.title) for rule in rules),
     ]
-    header = ("code", "name", "severity", "evidence", "pack")
+    header = ("code", "name", "severity", "evidence", "pack", "title")
     if args.format == "json":
         from ..output.text import json_text
 
@@ -48,5 +51,6 @@ def run(args: argparse.Namespace) -> int:
         return 0
     from tabulate import tabulate
 
-    show(tabulate(rows, headers=header, tablefmt="simple"))
+    shown = [(code, severity, name, title) for code, name, severity, _, _, title in rows]
+    show(tabulate(shown, headers=("code", "severity", "name", "what it finds"), tablefmt="simple"))
     return 0

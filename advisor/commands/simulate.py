@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..model import Deployment, UsageError
 from ..output.text import json_text, printable
-from ..packs.vocabulary import BROKER_FAULTS, GUARANTEES, PRODUCER_FAULTS, STEPS, TRANSACTION_FAULTS
+from ..packs.vocabulary import BROKER_FAULTS, PRODUCER_FAULTS, STEPS, TRANSACTION_FAULTS
+from ..simulate.guarantees import asked_by_hand, known_guarantee
 from ..syntax.numbers import integer
 from . import say
 
@@ -26,12 +27,13 @@ if TYPE_CHECKING:
     from ..packs.pack import Rule
     from ..simulate.scenario_values import Scenario
 
-_listed = "".join(f"  {name:<23}{says}\n" for name, (says, _) in GUARANTEES.items())
+_listed = "".join(f"  {name:<23}{spec.says}\n" for name, spec in asked_by_hand().items())
 _faults = "".join(
     f"  {name:<23}{says}\n"
     for name, says in {**TRANSACTION_FAULTS, **PRODUCER_FAULTS, **BROKER_FAULTS}.items()
 )
 _steps = "".join(f"  {written:<46}{says}\n" for written, says in STEPS.values())
+FORMATS = ("text", "json", "html")
 EPILOG = f"""\
 examples:
   kafka-advisor simulate --set producer.acks=1                          every guarantee, one line each
@@ -47,6 +49,8 @@ examples:
   kafka-advisor simulate samples/quickstart --guarantee acked-records-survive
   kafka-advisor simulate samples/scenarios/s2-loss-by-truncation.toml   a story, and its run
   kafka-advisor simulate samples/scenarios/s2-loss-by-truncation.toml --kafka-version 0.11
+  kafka-advisor simulate --set producer.acks=1 --report html=acks.html
+                                                                        as a page, with runs to play
   kafka-advisor simulate --schedule samples/schedules/leader-killed.toml
                                                                         a broker dies, second by second
   kafka-advisor simulate --schedule samples/schedules/leader-killed.toml
@@ -110,7 +114,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     add("--checkpoint", metavar="FILE", help="explain a leader-epoch-checkpoint instead")
     add("--log-end-offset", metavar="N", type=_whole, help="where the log of the checkpoint ends")
-    add("--format", choices=("text", "json"), default="text", help="what to print (default: text)")
+    add("--format", choices=FORMATS, default="text", help="what to print (default: text)")
+    add(
+        "--report",
+        metavar="NAME=FILE",
+        action="append",
+        default=[],
+        help="also write it to a file, as text, json or html (repeatable)",
+    )
     add("--no-cache", action="store_true", help="neither read nor write the cache")
 
 
@@ -127,10 +138,10 @@ def run(args: argparse.Namespace) -> int:
     if args.log_end_offset is not None:
         raise UsageError("--log-end-offset belongs to --checkpoint")
     if args.schedule is not None:
-        from .simulate_schedule import play_schedule
+        from .shared.simulate_schedule import play_schedule
 
         data, lines, code = play_schedule(args, _of_files, _opening)
-        _print(data, lines, args.format)
+        _tell(args, [(data, lines)])
         return code
     if args.phase is not None:
         raise UsageError("--phase belongs to --schedule")
@@ -155,11 +166,52 @@ def _is_scenario(path: str) -> bool:
     return path.endswith(".toml") and basename(path) != "kafka-advisor.toml"
 
 
-def _print(data: Mapping[str, Any], lines: Iterator[str], format: str) -> None:
-    if format == "json":
-        sys.stdout.write(json_text(data) + "\n")
-    else:
-        sys.stdout.write("".join(f"{printable(line)}\n" for line in lines))
+Told = tuple[dict[str, Any], Iterator[str]]  # the data, and the same in lines
+
+
+def _tell(args: argparse.Namespace, told: Sequence[Told]) -> None:
+    from ..output.files import write_file
+
+    outputs = [_output(item) for item in args.report]
+    texts = ["".join(f"{printable(line)}\n" for line in lines) for _, lines in told]
+    data = [one for one, _ in told]
+    sys.stdout.write(_rendered(args.format, data, texts))
+    for name, path in outputs:
+        write_file(path, _rendered(name, data, texts))
+
+
+def _output(item: str) -> tuple[str, str]:
+    name, equals, path = item.partition("=")
+    if not equals or not path or name not in FORMATS:
+        raise UsageError(f"--report {item}: write NAME=FILE, with {', '.join(FORMATS)} for NAME")
+    return name, path
+
+
+def _rendered(name: str, data: Sequence[dict[str, Any]], texts: Sequence[str]) -> str:
+    if name == "html":
+        from ..simulate.page import simulate_page
+
+        return simulate_page(data)
+    if name == "json":
+        plain = [_without_fixes(one) for one in data]
+        return json_text(plain[0] if len(plain) == 1 else plain) + "\n"
+    return f"\n{'-' * 100}\n\n".join(texts)
+
+
+def _without_fixes(data: Mapping[str, Any]) -> dict[str, Any]:
+    """What only a page shows is left out."""
+    if "guarantees" not in data:
+        return dict(data)
+    brief = "headline" in data
+    entries = []
+    for entry in data["guarantees"]:
+        kept = {name: value for name, value in entry.items() if name != "fixed"}
+        entries.append(kept | {"trace": []} if brief else kept)
+    return {**data, "guarantees": entries}
+
+
+def _is_page(args: argparse.Namespace) -> bool:
+    return args.format == "html" or any(item.startswith("html=") for item in args.report)
 
 
 def _opening(version: Version) -> dict[str, Any]:
@@ -200,7 +252,6 @@ def _deployment(args: argparse.Namespace, cache: Cache) -> int:
         check_overrides,
         completed,
         has_transactions,
-        known_guarantee,
         settings_of,
         simulate,
         written_by_groups,
@@ -232,6 +283,10 @@ def _deployment(args: argparse.Namespace, cache: Cache) -> int:
             outcome.reason,
             outcome.depends_on,
         )
+        if outcome.verdict == "broken" and _is_page(args):
+            from ..fix.fixed_run import smallest_fix_played
+
+            entry["fixed"] = smallest_fix_played(one, deployment, decoded, entry["trace"], verdicts)
         entries.append(entry)
     settings = [
         shown.setting_row(component, setting)
@@ -246,10 +301,8 @@ def _deployment(args: argparse.Namespace, cache: Cache) -> int:
         from ..ask.tolerance import headline
 
         data["headline"] = headline(decoded, verdicts)._asdict()
-        for entry in entries:
-            entry["trace"] = []
     data["guarantees"] = entries
-    _print(data, _deployment_lines(data, args), args.format)
+    _tell(args, [(data, _deployment_lines(data, args))])
     return int(any(entry["verdict"] == "broken" for entry in entries))
 
 
@@ -271,7 +324,7 @@ def _deployment_lines(data: Mapping[str, Any], args: argparse.Namespace) -> Iter
     (entry,) = data["guarantees"]
     yield f"may go wrong: {shown.counts_text(entry['environment'], entry['faults'])}"
     yield ""
-    yield from shown.verdict_lines(entry, GUARANTEES[entry["guarantee"]])
+    yield from shown.verdict_lines(entry, asked_by_hand()[entry["guarantee"]])
 
 
 def _asked(args: argparse.Namespace, cache: Cache, transactions: bool) -> list[Any]:
@@ -293,7 +346,7 @@ def _asked(args: argparse.Namespace, cache: Cache, transactions: bool) -> list[A
     asked = {rule.guarantee for rule in rules if rule.enabled} | {"acked-records-survive", "replicas-agree"}
     if not transactions:
         asked -= set(TRANSACTION_GUARANTEES)
-    return [question(name, None, None, rules) for name in GUARANTEES if name in asked]
+    return [question(name, None, None, rules) for name in asked_by_hand() if name in asked]
 
 
 def _rules(cache: Cache) -> tuple[Rule, ...]:
@@ -365,13 +418,7 @@ def _scenarios(args: argparse.Namespace, cache: Cache) -> int:
     if args.deployment is not None:
         raise UsageError("--deployment chooses among those that files hold; a scenario is one")
     played = [_play(path, args, cache) for path in args.paths]
-    for number, (data, lines, _) in enumerate(played):
-        if number and args.format == "text":
-            sys.stdout.write("\n" + "-" * 100 + "\n\n")
-        if args.format == "text" or len(played) == 1:
-            _print(data, lines, args.format)
-    if args.format == "json" and len(played) > 1:
-        sys.stdout.write(json_text([data for data, _, _ in played]) + "\n")
+    _tell(args, [(data, lines) for data, lines, _ in played])
     return max(code for _, _, code in played)
 
 
@@ -421,7 +468,6 @@ def _play_log(
 def _changed(scenario: Scenario, args: argparse.Namespace) -> tuple[Scenario, list[str]]:
     """The scenario as the command line has it, and what was changed: then its expectation says nothing."""
     from ..packs.faults import known_faults
-    from ..simulate.by_hand import known_guarantee
 
     changed: list[str] = list(args.set)
     if args.set and scenario.policy:
@@ -491,5 +537,7 @@ def _checkpoint(args: argparse.Namespace) -> int:
         "answers": answers,
         "explanation": list(said),
     }
-    _print(data, checkpoint_lines(file, answers, said), args.format)
+    if _is_page(args):
+        raise UsageError("--checkpoint has no run to show: --format text or json")
+    _tell(args, [(data, checkpoint_lines(file, answers, said))])
     return 0

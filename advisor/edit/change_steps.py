@@ -113,6 +113,8 @@ def check(
             for key in was.keys() | became.keys():
                 if was.get(key) == became.get(key) or key in gone:
                     continue
+                if _is_same_place(key, old, new, now, step):
+                    continue
                 if step.action == "rename" and key not in was:
                     continue
                 if key == step.key and isinstance(became.get(key), str):
@@ -123,3 +125,14 @@ def check(
         raise CannotEdit(f"{step.key} cannot be written here in a way that reaches Kafka", step.line)
     if gone and (settled is not None or any(item.key == step.key for item in now.dropped)):
         raise CannotEdit(f"{step.key} stands in more than one place", step.line)
+
+
+def _is_same_place(key: str, old: Document, new: Document, now: Document, step: EditStep) -> bool:
+    """One line may be a setting of two documents: `producer.override.acks` is the connector's, and its
+    producer's `acks`."""
+    if not key.endswith("." + step.key):
+        return False
+    settled = _written(now, step.key)
+    line = settled.origin.at.line if settled is not None and settled.origin.at is not None else step.line
+    held = [one for document in (new, old) for one in document.settings if one.key == key]
+    return any(one.origin.at is not None and one.origin.at.line in (line, step.line) for one in held)

@@ -11,7 +11,7 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from ..read.secrets import MASK
-from .masks import hidden_lines
+from ..tell.masks import hidden_lines
 
 CONTEXT = 3
 

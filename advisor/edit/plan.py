@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ..engine import Audit, Options, Root
 from ..find.fingerprint import fingerprint
-from ..find.memory import Memories
+from ..find.reuse.memory import Memories
 from ..guard.calls import PluginError
 from ..model import (
     Change,
@@ -158,6 +158,19 @@ class _Members:
             document = pair[1]
             self.read.setdefault((document.file, document.component, document.name), []).append(pair)
             self.named.setdefault(document.name, []).append(pair)
+
+    def as_read(self, file: str, component: str, name: str) -> list[tuple[int, Document]]:
+        """The document of a file that one of a deployment was made of: a consumer whose listeners are of
+        several groups has become several, each with its group behind its name."""
+        exact = self.read.get((file, component, name))
+        if exact is not None:
+            return exact
+        return [
+            pair
+            for (where, what, title), pairs in self.read.items()
+            if where == file and what in (component, "listener") and f"{name} ".startswith(f"{title} ")
+            for pair in pairs
+        ]
 
 
 class _Trouble(NamedTuple):
@@ -421,8 +434,11 @@ class _Bench:
                 for _, document in members.named.get(finding.resource, ())
                 if document.component == change.component and change.file in files_of(document)
             }
-        found = [pair for name in wanted for pair in members.read.get(name, ())]
-        yield from (document for _, document in sorted(found, key=lambda pair: pair[0]))
+        found = {pair[0]: pair[1] for name in wanted for pair in members.as_read(*name)}
+        for _, document in sorted(found.items()):
+            if change.line is not None and change.file not in files_of(document):
+                raise CannotEdit(f"{change.key} is set in code, by hand", change.line, change.file)
+            yield document
 
     def _change(self, root: Root, document: Document, change: Change) -> str:
         now = self._now(root, document)

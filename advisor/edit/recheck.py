@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from ..engine import Linked, Options, Root, RootAsked, ask_root, in_order, link_records, prepare
-from ..find.memory import Memories
+from ..find.reuse.memory import Memories
 from ..model import Finding
 from ..read.load import FileRecord, load_file
 from ..read.project import Project

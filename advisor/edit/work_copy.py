@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterator
 
 from ..engine import Audit, Options, Root
-from ..find.memory import Memories
+from ..find.reuse.memory import Memories
 from ..model import Finding, Source
 from ..output.files import write_file
 from ..read.files import PROJECT_FILE, Unreadable, decode, read_bytes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
 from typing import Any
 
@@ -22,3 +23,12 @@ def _sha256() -> Any:
         except ImportError:
             continue
     raise ImportError("no sha256 in this Python")
+
+
+_PROFILES = re.compile(r" \[[^\[\]]{1,200}+\](?= )")
+
+
+def what_is_told(finding: Finding) -> tuple[object, ...]:
+    """Equal for findings that say the same of one place: "application [dev] producer" and "application [prod]
+    producer" have the setting from one line."""
+    return finding.code, finding.at, finding.keys, _PROFILES.sub("", finding.message)

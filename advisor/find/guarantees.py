@@ -4,24 +4,47 @@ One root cause, one finding: of two rules that are broken alike and mended alike
 other is shown and the other folded under it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ..ask.judge import Outcome, judge, rests_on_protocol, worse
-from ..ask.policies import Decoded, Knob, decode
-from ..ask.regions import Region
+from ..ask.judge import OWN_PROTOCOL, Outcome, is_in_sight, judge, rests_on_protocol, worse
+from ..ask.knob import Knob
+from ..ask.policies import Decoded, decode
+from ..ask.regions import Region, conditions
 from ..ask.tolerance import headline, tolerances
 from ..ask.verdicts import Verdicts
-from ..fix.candidates import FACTS, is_same_key
-from ..fix.smallest_change import Repair, as_fix, decoded_for, silent_rules, smallest_repair
+from ..fix.edits import FACTS, is_same_key
+from ..fix.searched import decoded_for, problem_of
+from ..fix.smallest_change import Remedy
 from ..join.effective import by_key
 from ..join.racks import all_named, worst_placement
-from ..model import Deployment, Evidence, Finding, Location, Setting, in_file_order, members_of
+from ..model import (
+    Deployment,
+    Evidence,
+    Finding,
+    GuaranteeAnswer,
+    Location,
+    Setting,
+    Tolerated,
+    in_file_order,
+    members_of,
+)
 from ..packs.pack import Rule
+from ..packs.questions import ActiveRule
 from ..packs.vocabulary import PRODUCER_GUARANTEES
 from ..sim.search.verdict import Broken
 from ..sim.tolerance import Headline
-from .outcomes import Answers
+from .folding import waiting_notes
+from .remedies import Remedies
+from .reuse.outcomes import Answers
+
+
+class _Worst(NamedTuple):
+    """The worst that a guarantee came to, the rule that asked, and what else the report tells of it."""
+
+    outcome: Outcome
+    code: str
+    answer: GuaranteeAnswer
 
 
 class _Known(NamedTuple):
@@ -29,7 +52,7 @@ class _Known(NamedTuple):
 
     outcomes: Mapping[str, Outcome]
     headline: Headline
-    guarantees: tuple[Mapping[str, Any], ...]
+    guarantees: tuple[_Worst, ...]
 
 
 class Guaranteed:
@@ -38,79 +61,82 @@ class Guaranteed:
     def __init__(self, verdicts: Verdicts) -> None:
         self.verdicts = verdicts
         self._known: dict[tuple[Any, ...], _Known] = {}
-        self._silent: dict[tuple[Any, ...], list[Rule]] = {}
 
-    def answers(self, deployment: Deployment, rules: Sequence[tuple[Rule, str]], messages: Any) -> Answers:
-        """`rules` are those of the deployment's profile, with the severity each has here."""
+    def answers(
+        self,
+        deployment: Deployment,
+        rules: Sequence[ActiveRule],
+        fill: Callable[[str, Mapping[str, str]], str],
+        remedies: Remedies,
+    ) -> tuple[list[Finding], dict[str, str], Answers]:
+        """What is found, the notes that wait with the rule that covers each, and the answers. `rules` are
+        those of the deployment's profile, with the severity each has here."""
         decoded = decode(deployment)
-        subjects = {rule.code: decoded_for(rule, deployment, decoded) for rule, _ in rules}
+        subjects = {one.rule.code: decoded_for(one.question, deployment, decoded) for one in rules}
         alike = behaviour_of(decoded, subjects)
         known = self._known.get(alike)
         if known is None:
             known = self._known[alike] = self._judged(decoded, rules, subjects)
-        broken = [
-            (rule, severity) for rule, severity in rules if _is(known.outcomes.get(rule.code), "broken")
-        ]
-        if broken and alike not in self._silent:
-            asked = [rule for rule, _ in rules]
-            self._silent[alike] = silent_rules(asked, deployment, decoded, self.verdicts)
-        silent = self._silent.get(alike, [])
+        broken = [one for one in rules if _is(known.outcomes.get(one.rule.code), "broken")]
         waiting = waiting_notes(broken)
         found = [
-            self._finding(rule, severity, known.outcomes[rule.code], deployment, decoded, silent, messages)
-            for rule, severity in broken
-            if rule.code not in waiting
+            self._finding(one, known.outcomes[one.rule.code], deployment, decoded, fill, remedies)
+            for one in broken
+            if one.rule.code not in waiting
         ]
-        return Answers(known.headline._asdict(), known.guarantees, tuple(folded(found, broken, waiting)))
+        guarantees = tuple(_retold(one, subjects[one.code]) for one in known.guarantees)
+        return found, waiting, Answers(known.headline._asdict(), guarantees)
 
     def _judged(
         self,
         decoded: Decoded,
-        rules: Sequence[tuple[Rule, str]],
+        rules: Sequence[ActiveRule],
         subjects: Mapping[str, Decoded | None],
     ) -> _Known:
         outcomes = {}
         regions: dict[tuple[str | None, int], Region | None] = {}
-        for rule, _ in rules:
+        for rule, _, question in rules:
             subject = subjects[rule.code]
-            if subject is None:
+            if subject is None or (rule.severity == "note" and not is_in_sight(subject)):
                 continue
             asked = rule.guarantee, id(subject)
-            outcome = judge(rule, subject, self.verdicts, regions.get(asked))
+            outcome = judge(question, subject, self.verdicts, regions.get(asked))
             if outcome is None:
                 continue
             regions[asked] = outcome.region or regions.get(asked)
             if (
-                rule.params.get("own_protocol")
+                question.part == OWN_PROTOCOL
                 and outcome.verdict == "broken"
-                and not rests_on_protocol(rule, subject, self.verdicts)
+                and not rests_on_protocol(question, subject, self.verdicts)
             ):
                 continue
             outcomes[rule.code] = outcome
         # What only a note asks is beyond the budget: it does not decide whether a guarantee holds.
         told = [
             (rule, outcomes[rule.code], subjects[rule.code] is decoded)
-            for rule, severity in rules
+            for rule, severity, _ in rules
             if rule.code in outcomes and severity != "note"
         ]
-        guarantees = _merged(told, {**decoded.knobs, **(decoded.producer or {})})
-        for entry in guarantees:
-            entry["tolerance"] = tolerances(decoded, entry["name"], self.verdicts)
-        return _Known(outcomes, headline(decoded, self.verdicts), tuple(guarantees))
+        worst = _worst(told, {**decoded.knobs, **(decoded.producer or {})})
+        guarantees = tuple(
+            _Worst(outcome, code, _answer(name, outcome, tolerances(decoded, name, self.verdicts)))
+            for name, (outcome, code) in sorted(worst.items())
+        )
+        return _Known(outcomes, headline(decoded, self.verdicts), guarantees)
 
     def _finding(
         self,
-        rule: Rule,
-        severity: str,
+        asked: ActiveRule,
         outcome: Outcome,
         deployment: Deployment,
         decoded: Decoded,
-        silent: Sequence[Rule],
-        messages: Any,
+        fill: Callable[[str, Mapping[str, str]], str],
+        remedies: Remedies,
     ) -> Finding:
         assert isinstance(outcome.drawn, Broken)
-        repair = smallest_repair(rule, deployment, decoded, silent, self.verdicts)
-        subject = decoded_for(rule, deployment, decoded) or decoded
+        rule, severity, question = asked
+        repair = remedies.smallest(deployment, problem_of(question, deployment, decoded, self.verdicts))
+        subject = decoded_for(question, deployment, decoded) or decoded
         knobs = decoded.producer if rule.guarantee in PRODUCER_GUARANTEES else subject.knobs
         shown = [pair for knob in (knobs or {}).values() for pair in knob.decided_by]
         reason, numbers = outcome.drawn.reason, []
@@ -133,7 +159,7 @@ class Guaranteed:
             rule.code,
             rule.name,
             severity,
-            messages(rule.message, fields),
+            fill(rule.message, fields),
             at,
             deployment.id,
             keys,
@@ -148,7 +174,7 @@ class Guaranteed:
                 outcome.drawn.states,
                 tuple(step.as_dict() for step in outcome.drawn.trace),
             ),
-            (as_fix(repair, deployment, rule),) if repair is not None else (),
+            (repair.fix,) if repair is not None else (),
             deployment.id,
             (),
             in_file_order(place for _, setting in shown if (place := setting.origin.at) and place != at),
@@ -209,7 +235,7 @@ def rack_settings(deployment: Deployment) -> list[tuple[str, Setting]]:
 
 
 def _blame(
-    repair: Repair | None, shown: Sequence[tuple[str, Setting]], deployment: Deployment
+    repair: Remedy | None, shown: Sequence[tuple[str, Setting]], deployment: Deployment
 ) -> tuple[Location, tuple[str, ...]]:
     """Where to look: at what the smallest change would change, else at what was decided in a file."""
     first = members_of(deployment)[0]
@@ -232,68 +258,42 @@ def _blame(
     return at or Location(first.file, first.line), keys
 
 
-def waiting_notes(broken: Sequence[tuple[Rule, str]]) -> dict[str, str]:
-    """Notes about a lesser fault can wait until the greater one is mended: no fix is looked for. Each with
-    the rule that covers it."""
-    return {
-        note.code: rule.code
-        for rule, _ in reversed(broken)
-        for note, severity in broken
-        if severity == "note" and note is not rule and {note.code, note.name} & set(rule.covers)
-    }
-
-
-def folded(
-    findings: Sequence[Finding], broken: Sequence[tuple[Rule, str]], waiting: Mapping[str, str]
-) -> list[Finding]:
-    rules = {rule.code: rule for rule, _ in broken}
-    under = dict(waiting)
-    for finding in findings:
-        for other in findings:
-            covered = {other.code, other.name} & set(rules[finding.code].covers)
-            if covered and _first_fix(other) == _first_fix(finding):
-                under.setdefault(other.code, finding.code)
-    shown = []
-    for finding in findings:
-        if finding.code not in under:
-            inside = tuple(sorted(code for code in under if _top(code, under) == finding.code))
-            shown.append(finding._replace(covers=inside))
-    return shown
-
-
-def _top(code: str, under: Mapping[str, str]) -> str:
-    while code in under:
-        code = under[code]
-    return code
-
-
-def _first_fix(finding: Finding) -> object:
-    return finding.fixes[0].changes if finding.fixes else None
-
-
-def _merged(told: Sequence[tuple[Rule, Outcome, bool]], knobs: Mapping[str, Knob]) -> list[dict[str, Any]]:
-    """One entry a guarantee: the worst that any rule of the profile came to. What is asked of an internal
-    topic has knobs of its own: what it depends on is not joined with the rest."""
-    worst: dict[str, tuple[Outcome, bool]] = {}
+def _worst(
+    told: Sequence[tuple[Rule, Outcome, bool]], knobs: Mapping[str, Knob]
+) -> dict[str, tuple[Outcome, str]]:
+    """By guarantee: the worst that any rule of the profile came to, and a rule that asked so. What is asked
+    of an internal topic has knobs of its own: what it depends on is not joined with the rest."""
+    worst: dict[str, tuple[Outcome, str]] = {}
+    joined: dict[str, bool] = {}
     for rule, outcome, own in told:
         name = rule.guarantee or ""
-        kept = worst.get(name)
-        if kept is None:
-            worst[name] = outcome, own
-        else:
-            found = worse(kept[0], outcome, knobs if own and kept[1] else None)
-            worst[name] = found, own if found is outcome else kept[1]
-    return [_summary(name, worst[name][0]) for name in sorted(worst)]
+        if name not in worst:
+            worst[name], joined[name] = (outcome, rule.code), own
+            continue
+        kept, code = worst[name]
+        found = worse(kept, outcome, knobs if own and joined[name] else None)
+        if found is outcome:
+            code, joined[name] = rule.code, own
+        worst[name] = found, code
+    return worst
 
 
-def _summary(name: str, outcome: Outcome) -> dict[str, Any]:
+def _answer(name: str, outcome: Outcome, tolerance: tuple[Tolerated, ...]) -> GuaranteeAnswer:
     bounds = getattr(outcome.drawn, "bounds", None)
-    return {
-        "name": name,
-        "verdict": outcome.verdict,
-        "tolerance": [],
-        "bounds": bounds.text() if bounds is not None else None,
-        "states": getattr(outcome.drawn, "states", None),
-        "depends_on": list(outcome.depends_on),
-        "reason": outcome.reason,
-    }
+    return GuaranteeAnswer(
+        name,
+        outcome.verdict,
+        tolerance,
+        bounds.text() if bounds is not None else None,
+        getattr(outcome.drawn, "states", None),
+        outcome.depends_on,
+        outcome.reason,
+    )
+
+
+def _retold(worst: _Worst, subject: Decoded | None) -> GuaranteeAnswer:
+    """What it depends on, with the defaults of this deployment's own cluster and their places."""
+    if worst.outcome.region is None or subject is None:
+        return worst.answer
+    depends_on, reason = conditions(worst.outcome.region, {**subject.knobs, **(subject.producer or {})})
+    return worst.answer._replace(depends_on=depends_on, reason=reason)

@@ -3,7 +3,7 @@ effect, versions and behaviours that could not be judged as they were asked."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..catalog import resolve_version
@@ -11,12 +11,12 @@ from ..model import Deployment, UsageError
 from ..packs.pack import Rule
 from ..read.load import FileRecord
 from ..read.project import Project
-from ..syntax.numbers import is_digits
 from .failures import BUILT_IN
+from .rules.choice import no_rule
 from .suppress import Suppressions, inline_comments_of, is_expired
 
 if TYPE_CHECKING:
-    from .outcomes import Answers
+    from .reuse.outcomes import Answers
 
 # Readers of configuration that are no family of a plugin: they hand their keys on to Java clients.
 _FAMILIES_BESIDE = ("connect", "streams")
@@ -55,7 +55,7 @@ def name_notices(
     for table in ("severity", "params"):
         for name in getattr(project, table):
             if name not in known:
-                yield f"{prefix}{project.at(f'{table}.{name}')}: {table}: {_no_rule(name, known)}"
+                yield f"{prefix}{project.at(f'{table}.{name}')}: {table}: {no_rule(name, known)}"
     for name, given in project.params.items():
         for param in given if name in params else ():
             if param not in params[name]:
@@ -64,13 +64,13 @@ def name_notices(
                 yield f"{where}: params: {name} has no parameter {param!r} (it has: {has})"
     for index, entry in enumerate(project.suppress):
         if entry["rule"] not in known:
-            yield f"{prefix}{project.at(f'suppress.{index}')}: suppress: {_no_rule(entry['rule'], known)}"
+            yield f"{prefix}{project.at(f'suppress.{index}')}: suppress: {no_rule(entry['rule'], known)}"
     for record in records:
         if record.target:
             for line, codes in sorted(_ignored(record)):
                 for code in codes:
                     if code not in known:
-                        yield f"{prefix}{record.file}:{line}: ignore[{code}]: {_no_rule(code, known)}"
+                        yield f"{prefix}{record.file}:{line}: ignore[{code}]: {no_rule(code, known)}"
 
 
 def _known(rules: Sequence[Rule]) -> set[str]:
@@ -83,20 +83,9 @@ def _ignored(record: FileRecord) -> Iterator[tuple[int, tuple[str, ...]]]:
             yield line, codes
 
 
-def _no_rule(name: str, known: Collection[str]) -> str:
-    from difflib import get_close_matches
-
-    # Codes are near to one another by their nature: of them only letters taken for digits are a slip.
-    meant = name.upper().replace("O", "0").replace("I", "1").replace("L", "1")
-    names = sorted(one for one in known if not is_digits(one[-1:]))
-    near = [meant] if meant in known else get_close_matches(name, names, n=1)
-    return f"no rule is called {name!r}; " + (
-        f"did you mean {near[0]!r}?" if near else "`kafka-advisor rules` lists them"
-    )
-
-
 def suppression_notices(
     project: Project,
+    records: Sequence[FileRecord],
     suppressions: Suppressions,
     rules: Sequence[Rule],
     whole: bool,
@@ -112,14 +101,19 @@ def suppression_notices(
             yield f"{where}: the suppression of {entry['rule']} expired on {entry['expires']}"
         elif whole and entry["rule"] in known and index not in suppressions.used:
             yield f"{where}: the suppression of {entry['rule']} fits no finding: it can go"
+    for record in records if whole and suppressions.inline else ():
+        for line, codes in sorted(_ignored(record)):
+            for code in codes or ("",):
+                used = (record.file, line, code) in suppressions.used_comments
+                if not used and (code in known or not code):
+                    comment = f"ignore[{code}]" if code else "ignore"
+                    yield f"{prefix}{record.file}:{line}: {comment} fits no finding: it can go"
 
 
 def limit_notices(answers: Mapping[str, Answers]) -> Iterator[str]:
     """Of guarantees that were not judged because too much is open, which must not read as success."""
     for name, answer in answers.items():
-        left = [
-            one["name"] for one in answer.guarantees if (one.get("reason") or "").startswith("more than ")
-        ]
+        left = [one for one in answer.guarantees if (one.reason or "").startswith("more than ")]
         if left:
-            reason = next(one["reason"] for one in answer.guarantees if one["name"] == left[0])
-            yield f"{name}: not judged: {', '.join(left)}: {reason}; state what is open with --set"
+            names = ", ".join(one.name for one in left)
+            yield f"{name}: not judged: {names}: {left[0].reason}; state what is open with --set"

@@ -26,6 +26,8 @@ class Suppressions:
         ]
         # By their numbers in the file.
         self.used: set[int] = set()
+        # Of comments: file, the line that it speaks for, what it names.
+        self.used_comments: set[tuple[str, int, str]] = set()
         self._records = {record.file: record for record in records if _MARK in record.text}
         self.inline = bool(self._records)
         self._inline: dict[str, dict[int, list[tuple[tuple[str, ...], str]]]] = {}
@@ -37,8 +39,11 @@ class Suppressions:
             if _covers(entry, finding):
                 self.used.add(index)
                 return finding._replace(suppressed=(entry.get("reason") or "", "kafka-advisor.toml"))
-        for codes, reason in self._comments(finding.at.file).get(finding.at.line or 0, ()):
-            if not codes or finding.code in codes or finding.name in codes:
+        line = finding.at.line or 0
+        for codes, reason in self._comments(finding.at.file).get(line, ()):
+            named = [code for code in codes if code in (finding.code, finding.name)]
+            if named or not codes:
+                self.used_comments.update((finding.at.file, line, code) for code in named or [""])
                 return finding._replace(suppressed=(reason, f"comment in {finding.at.file}"))
         return finding
 

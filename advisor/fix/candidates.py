@@ -1,30 +1,38 @@
-"""From a policy field back to the few values a person would write, and a deployment with them made."""
+"""From a policy field back to the few values a person would write."""
 
 from ..ask.policies import INTERNAL, Decoded
 from ..ask.regions import Region
-from ..catalog import librdkafka
 from ..join.effective import by_key
 from ..join.racks import NAMED, Racks
-from ..model import Deployment, Document, Edit, Fact, Origin, Setting
+from ..model import Deployment, Edit, Unknown, members_of
 from ..syntax.numbers import fact_count
 
-# What no key sets: an edit's field, the fact it changes, and what a reader calls it.
-FACTS = {
-    "replicas": ("topic.replication_factor", "replication factor"),
-    "elr": ("cluster.elr", "eligible leader replicas"),
-    "racks": ("cluster.racks", "racks named in broker.rack"),
-    "partitions": ("topic.partitions", "partitions"),
-    "brokers": ("cluster.brokers", "brokers"),
-    "members": ("group.members", "members"),
-    "version": ("kafka.version", "Kafka version"),
-}
+_PERSISTENT = (
+    "give every broker a disk that outlives its pod (Strimzi: storage of the type persistent-claim, in a "
+    "node pool beside the old one), and move the partitions with kafka-reassign-partitions.sh"
+)
 _ELR_FEATURE = "kafka-features.sh upgrade --feature eligible.leader.replicas.version=1"
 
 
 def edits(decoded: Decoded, deployment: Deployment) -> list[Edit]:
-    """The values a person would try, in a fixed order; only knobs that are not there already."""
-    if decoded.internal is not None:
-        return _internal_edits(decoded, deployment)
+    """The values a person would try, in a fixed order; only knobs that are not there already, and nothing
+    that is filled in elsewhere: its owner writes another file."""
+    found = (
+        _internal_edits(decoded, deployment) if decoded.internal is not None else _edits(decoded, deployment)
+    )
+    return [edit for edit in found if not _is_filled_in(edit, deployment)]
+
+
+def _is_filled_in(edit: Edit, deployment: Deployment) -> bool:
+    return any(
+        setting.key == edit.key and isinstance(setting.value, Unknown)
+        for document in members_of(deployment)
+        if document.component == edit.component
+        for setting in document.settings
+    )
+
+
+def _edits(decoded: Decoded, deployment: Deployment) -> list[Edit]:
     found: list[Edit] = []
     knobs = {**decoded.knobs, **(decoded.producer or {})}
     if deployment.producer is not None:
@@ -47,6 +55,8 @@ def edits(decoded: Decoded, deployment: Deployment) -> list[Edit]:
     wanted = min(3, _brokers(deployment) or 3)
     if max(knobs["replicas"].values) < wanted:
         found.append(Edit("replicas", "topic", None, str(wanted), _reassign(wanted)))
+    if "ephemeral" in knobs:
+        found.append(Edit("storage", "broker", None, "persistent", _PERSISTENT))
     if knobs["elr"].values != (True,) and decoded.version.number >= (4, 0):
         found.append(Edit("elr", "broker", None, "on", _ELR_FEATURE))
     return found
@@ -140,49 +150,3 @@ def unseen_step(decoded: Decoded, deployment: Deployment, region: Region | None)
         "run kafka-configs.sh --bootstrap-server HOST:9092 --alter --entity-type topics "
         f"--entity-name {name} --add-config min.insync.replicas={value}"
     )
-
-
-def turned(deployment: Deployment, edit: Edit) -> Deployment:
-    """The deployment as it would be with the edit made."""
-    if edit.key is None:
-        if edit.field == "version":
-            return deployment._replace(version=edit.value or deployment.version)
-        name = FACTS[edit.field][0]
-        kept = tuple(fact for fact in deployment.facts if fact.name != name)
-        made = Fact(name, edit.value or "", Origin("assumed", None, "the fix"))
-        return deployment._replace(facts=(*kept, made))
-    if edit.component == "producer" and deployment.producer is not None:
-        return deployment._replace(producer=edited(deployment.producer, edit))
-    if any(is_meant(group, edit) for group in deployment.groups):
-        groups = (edited(group, edit) if is_meant(group, edit) else group for group in deployment.groups)
-        return deployment._replace(groups=tuple(groups))
-    if edit.component == "topic" and deployment.topic is not None:
-        return deployment._replace(topic=edited(deployment.topic, edit))
-    return deployment._replace(cluster=tuple(edited(broker, edit) for broker in deployment.cluster))
-
-
-def is_meant(group: Document, edit: Edit) -> bool:
-    return group.component == edit.component and edit.of in (None, (group.file, group.name))
-
-
-def edited(document: Document, edit: Edit) -> Document:
-    """The document with the edit's key set, or taken out."""
-    assert edit.key is not None
-    kept = tuple(one for one in document.settings if not is_same_key(one.key, edit.key, document.client))
-    if edit.value is None:
-        return document._replace(settings=kept)
-    return document._replace(
-        settings=(*kept, Setting(edit.key, edit.value, Origin("assumed", None, "the fix")))
-    )
-
-
-def is_same_key(one: str, other: str, client: str) -> bool:
-    """librdkafka has two names for some settings: acks is its request.required.acks."""
-    if one == other or client != "librdkafka":
-        return one == other
-    return _first_name(one) == _first_name(other)
-
-
-def _first_name(key: str) -> str:
-    known = librdkafka(key)
-    return (known.alias_of or key) if known is not None else key

@@ -1,195 +1,118 @@
-"""The smallest change that holds: a fix is a claim too.
+"""The smallest change that helps and harms nothing: one way for every rule, and a fix is a claim too.
 
-It is offered only when the same question, with the change made, holds, and no rule of the profile that was
-silent becomes a finding. What gets worse all the same is its price.
+The values that a person would write are tried, in subsets by size and in a fixed order. A change is offered
+only when the same question, asked again with the change made, is answered well, and no rule that was silent
+finds something.
 """
 
-from collections.abc import Iterator, Sequence
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from ..ask.judge import judge
-from ..ask.policies import Decoded, decode, decode_internal
-from ..ask.tolerance import headline
-from ..ask.verdicts import Verdicts
-from ..join.racks import NAMED
-from ..model import Change, Deployment, Document, Edit, Fix, Location, Secret, Setting
-from ..packs.pack import Rule
-from ..packs.vocabulary import PRODUCER_GUARANTEES
-from ..sim.tolerance import Headline
-from .candidates import FACTS, edits, is_meant, is_same_key, last_resorts, turned, unseen_step
+from ..context import Context, Outside
+from ..model import Document, Edit, Fix, members_of
+from .edits import Subject, changes_of, with_edits
 
 EDITS_MAX = 3
-
-# Which edits can matter to which question: a policy field that the question does not read changes nothing.
-_PRODUCER_FIELDS = ("acks", "idempotence", "in_flight")
-_REPLICATION_FIELDS = ("acks", "replicas", "min_isr", "unclean", "elr")
+# More candidates than a person would weigh are not tried: each costs asking every rule again.
+CANDIDATES_MAX = 8
 
 
-class Repair(NamedTuple):
-    """A change that was tried and holds. `condition`: where that depends on what is not in sight, when it
-    holds. `advice`: steps that no file can make."""
+class Solved(NamedTuple):
+    """A change after which the question is answered well. `condition`: where that depends on what is not in
+    sight, when it is so. `advice`: further steps. `price`: what gets worse."""
 
-    edits: tuple[Edit, ...]
-    price: str | None
     condition: str | None = None
     advice: tuple[str, ...] = ()
+    price: str | None = None
 
 
-def smallest_repair(
-    rule: Rule, deployment: Deployment, decoded: Decoded, silent: Sequence[Rule], verdicts: Verdicts
-) -> Repair | None:
-    """Subsets of the candidates by size, in a fixed order: the first that holds is the smallest. Where none
-    does, the first that leaves it to what is not in sight; else brokers are to be moved or upgraded."""
-    own = decoded_for(rule, deployment, decoded) or decoded
-    fields = _PRODUCER_FIELDS if rule.guarantee in PRODUCER_GUARANTEES else _REPLICATION_FIELDS
-    usual = [edit for edit in edits(own, deployment) if edit.field in fields]
-    perhaps: Repair | None = None
-    for chosen in _subsets(usual):
-        repair = _tried(chosen, rule, deployment, own, silent, verdicts, surely=perhaps is not None)
-        if repair is not None and repair.condition is None:
-            return repair
-        perhaps = perhaps or repair
-    if perhaps is not None or rule.guarantee in PRODUCER_GUARANTEES:
-        return perhaps
-    racks = any("rack_lost" in faults for faults in rule.faults)
-    last = last_resorts(own, deployment, rule.guarantee or "", racks)
-    resorts = (chosen for chosen in _subsets([*last, *usual]) if chosen[0] in last)
-    tried = (_tried(chosen, rule, deployment, own, silent, verdicts, surely=True) for chosen in resorts)
-    return next((repair for repair in tried if repair is not None), None)
+class Problem(NamedTuple):
+    """Something to fix. `solved(changed, surely)` asks again, and gives None where the change does not help;
+    with `surely` also where that depends on what is not in sight. `verified` names what is asked again.
+    `resorts` are tried where no edit helps, each with or without the others: brokers moved or upgraded."""
+
+    edits: Sequence[Edit]
+    solved: Callable[[Subject, bool], Solved | None]
+    verified: str
+    resorts: Sequence[Edit] = ()
 
 
-def _tried(
-    chosen: Sequence[Edit],
-    rule: Rule,
-    deployment: Deployment,
-    before: Decoded,
-    silent: Sequence[Rule],
-    verdicts: Verdicts,
-    surely: bool,
-) -> Repair | None:
-    """None where it does not help or does harm; with `surely` also where it depends on the unseen."""
-    changed = deployment
-    for edit in chosen:
-        changed = turned(changed, edit)
-    after = decode(changed)
-    if deployment.producer is not None and after.producer is None:
-        return None  # the producer would not start
-    asked = decoded_for(rule, changed, after)
-    outcome = judge(rule, asked, verdicts, explained=False) if asked is not None else None
-    if asked is None or outcome is None or outcome.verdict == "broken":
-        return None
-    if surely and outcome.verdict != "holds":
-        return None
-    if any(is_broken(other, changed, after, verdicts) for other in silent):
-        return None
-    if outcome.verdict == "unknown":
-        outcome = judge(rule, asked, verdicts)
-        if outcome is None or outcome.region is None:
+class Remedy(NamedTuple):
+    """A change that was tried, and what must be done for the parts of it that no file can hold."""
+
+    edits: tuple[Edit, ...]
+    fix: Fix
+    advice: tuple[str, ...]
+
+
+class SmallestChange:
+    """`found(subject)` gives the codes above note that any rule finds in it."""
+
+    def __init__(self, context: Context, found: Callable[[Subject], frozenset[str]]) -> None:
+        self._context, self._found = context, found
+        self._before: dict[int, tuple[Subject, frozenset[str], tuple[Outside, ...]]] = {}
+
+    def of(self, subject: Subject, problem: Problem) -> Remedy | None:
+        """The first that helps for sure; else the first that leaves it to what is not in sight; else brokers
+        are to be moved or upgraded."""
+        perhaps: Remedy | None = None
+        usual = problem.edits[:CANDIDATES_MAX]
+        for chosen in _subsets(usual):
+            remedy = self._tried(subject, problem, chosen, surely=perhaps is not None)
+            if remedy is not None and remedy.fix.condition is None:
+                return remedy
+            perhaps = perhaps or remedy
+        if perhaps is not None:
+            return perhaps
+        resorts = (chosen for chosen in _subsets([*problem.resorts, *usual]) if chosen[0] in problem.resorts)
+        tried = (self._tried(subject, problem, chosen, surely=True) for chosen in resorts)
+        return next((remedy for remedy in tried if remedy is not None), None)
+
+    def _tried(
+        self, subject: Subject, problem: Problem, chosen: Sequence[Edit], surely: bool
+    ) -> Remedy | None:
+        changed = self._made(subject, chosen)
+        solved = problem.solved(changed, surely) if changed != subject else None
+        if solved is None or not self._found(changed) <= self._known(subject):
             return None
-    steps = [step_of(edit.command) for edit in chosen if edit.command is not None]
-    further = unseen_step(asked, changed, outcome.region)
-    return Repair(
-        tuple(chosen),
-        _price(headline(before, verdicts), headline(asked, verdicts)),
-        outcome.reason if outcome.verdict == "unknown" else None,
-        (*steps, *([further] if further else ())),
-    )
+        told = problem.verified
+        if solved.condition is not None:
+            told = told.removesuffix("holds") + solved.condition
+        changes = changes_of(chosen, subject)
+        fix = Fix(changes, (told,), solved.price, smallest=True, condition=solved.condition)
+        commands = tuple(step_of(edit.command) for edit in chosen if edit.command is not None)
+        return Remedy(tuple(chosen), fix, (*commands, *solved.advice))
+
+    def _known(self, subject: Subject) -> frozenset[str]:
+        known = self._before.get(id(subject))
+        if known is None:
+            start = len(self._context.outside)
+            codes = self._found(subject)
+            known = self._before[id(subject)] = subject, codes, tuple(self._context.outside[start:])
+        else:
+            self._context.outside += known[2]
+        return known[1]
+
+    def _made(self, subject: Subject, chosen: Sequence[Edit]) -> Subject:
+        changed = with_edits(subject, chosen)
+        for now, original in zip(_documents(changed), _documents(subject), strict=True):
+            self._context.stand_in(now, original)
+        return changed
 
 
-def step_of(command: str) -> str:
-    return f"run {command}" if command.startswith("kafka-") else command
+def _documents(subject: Subject) -> list[Document]:
+    return [subject] if isinstance(subject, Document) else members_of(subject)
 
 
 def _subsets(candidates: Sequence[Edit]) -> Iterator[tuple[Edit, ...]]:
     for size in range(1, EDITS_MAX + 1):
         for chosen in combinations(candidates, size):
-            if len({edit.field for edit in chosen}) == size:
+            if len({(edit.component, edit.key or edit.field) for edit in chosen}) == size:
                 yield chosen
 
 
-def silent_rules(
-    rules: Sequence[Rule], deployment: Deployment, decoded: Decoded, verdicts: Verdicts
-) -> list[Rule]:
-    """Those that a change must leave silent. Notes are no findings to be spared: the recommended
-    configuration has some."""
-    return [
-        rule
-        for rule in rules
-        if rule.severity != "note" and not is_broken(rule, deployment, decoded, verdicts)
-    ]
-
-
-def decoded_for(rule: Rule, deployment: Deployment, decoded: Decoded) -> Decoded | None:
-    """What a rule is asked of: the deployment's topic, or the internal topic that it names."""
-    internal = rule.params.get("internal_topic")
-    return decode_internal(deployment, str(internal)) if internal else decoded
-
-
-def is_broken(rule: Rule, deployment: Deployment, decoded: Decoded, verdicts: Verdicts) -> bool:
-    asked = decoded_for(rule, deployment, decoded)
-    outcome = judge(rule, asked, verdicts, explained=False) if asked is not None else None
-    return outcome is not None and outcome.verdict == "broken"
-
-
-def _price(before: Headline, after: Headline) -> str | None:
-    """What gets worse: the two numbers pull against each other."""
-    worse = []
-    if _less(after.writes_with_away, before.writes_with_away):
-        now, then = after.writes_with_away, before.writes_with_away
-        worse.append(f"writes now go on with at most {_brokers(now)} away instead of {then}")
-    if _less(after.survives_lost, before.survives_lost):
-        now, then = after.survives_lost, before.survives_lost
-        worse.append(f"acknowledged records now survive the loss of {_brokers(now)} instead of {then}")
-    return "; ".join(worse) or None
-
-
-def _brokers(number: int | None) -> str:
-    return f"{number} broker" + ("" if number == 1 else "s")
-
-
-def _less(after: int | None, before: int | None) -> bool:
-    return after is not None and before is not None and after < before
-
-
-def as_fix(repair: Repair, deployment: Deployment, rule: Rule) -> Fix:
-    changes = tuple(change_of(edit, deployment) for edit in repair.edits)
-    verified = f"{rule.guarantee} {repair.condition or 'holds'}"
-    return Fix(changes, (verified,), repair.price, smallest=True, condition=repair.condition)
-
-
-def change_of(edit: Edit, deployment: Deployment) -> Change:
-    if edit.key is None:
-        value = (edit.value or "").removeprefix(NAMED)
-        return Change(edit.component, FACTS[edit.field][1], None, value, None, None, "set")
-    return change_in(edit, home_of(edit, deployment))
-
-
-def change_in(edit: Edit, document: Document | None) -> Change:
-    """The edit as a change of what is written in this document."""
-    key = edit.key or ""
-    written = (
-        next((one for one in document.settings if _is_it(one, key, document)), None) if document else None
-    )
-    if written is None or document is None:
-        file = document.file if document is not None else None
-        return Change(edit.component, key, None, edit.value, file, None, "add")
-    at = written.origin.at or Location(document.file)
-    before = str(written.value) if not isinstance(written.value, Secret) else None
-    action = "remove" if edit.value is None else "set"
-    return Change(edit.component, written.key, before, edit.value, at.file, at.line, action)
-
-
-def _is_it(setting: Setting, key: str, document: Document) -> bool:
-    """Written in a file under this name or, for librdkafka, another name of it."""
-    return setting.origin.kind == "file" and is_same_key(setting.key, key, document.client)
-
-
-def home_of(edit: Edit, deployment: Deployment) -> Document | None:
-    if edit.component == "producer":
-        return deployment.producer
-    if edit.component == "topic":
-        return deployment.topic
-    if edit.component != "broker":
-        return next((group for group in deployment.groups if is_meant(group, edit)), None)
-    return deployment.cluster[0] if deployment.cluster else None
+def step_of(command: str) -> str:
+    return f"run {command}" if command.startswith("kafka-") else command

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from ..join.profiles import is_local
 from ..model import Document, Fact, Location, Origin, Secret, Setting, Undisclosed, Unknown
 from ..read.values import value_of
 from .keys import NAMES, SHAPES
@@ -107,7 +108,7 @@ def _shown(key: str, value: str) -> str:
 def masked(key: str, value: str, named: Iterable[str], aliases: Mapping[str, str] = {}) -> str:
     """A value as it may be kept: a plain name and a secret are only said to be there. `aliases`: what keys of
     client families stand for, which says whether their values may be seen."""
-    if key in named and key in NAMES and re.fullmatch(SHAPES[NAMES[key]], value):
+    if key in named and key in NAMES and re.fullmatch(SHAPES[NAMES[key]], value) and not is_local(value):
         return NAMED
     shown = value_of(key, value)
     if isinstance(shown, Undisclosed) and key in aliases:

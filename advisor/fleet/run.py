@@ -6,20 +6,21 @@ import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..find.choice import Choice
+from ..find.rules.choice import Choice
 from ..join.versions import choose_version
 from ..memo.cache import Cache
 from ..model import UsageError
 from ..packs.pack import load_packs
+from ..packs.questions import check_rules
 from ..registry import load_registry
+from ..spark.session import NEEDED, is_local, settings
+from ..spark.shipping import bundle
+from ..tell.owners import owners_given
 from .keys import names_kept_apart, read_keys, with_other_names
 from .options import FleetOptions
-from .owners import owners_given
 from .result import FleetResult
 from .rows.sources import FORMATS, guess_format
-from .session import NEEDED, is_local, settings
-from .shipping import bundle
-from .store.store import Store
+from .store.fleet_store import FleetStore
 from .tell.results import write_results
 from .worker import READ, Job, job_text
 
@@ -53,10 +54,11 @@ class Run:
             choose_version(options.kafka_version, ())
         self.registry = load_registry(options.plugins)
         self.rules = load_packs(self.registry.packs, options.rules, Cache(None))
+        check_rules(self.rules, self.registry.guarantees, {})
         Choice(options.select, options.ignore).check(self.rules)
         self.read = read_keys(self.registry, self.rules)
         self.kept_apart = names_kept_apart(self.rules)
-        self.store = Store(spark, out, progress)
+        self.store = FleetStore(spark, out, progress)
         self.packed = None if is_local(spark) else bundle((*options.plugins, *options.rules))
 
     def run(self) -> FleetResult:

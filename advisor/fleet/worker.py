@@ -18,10 +18,11 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from ..engine import Asked, Asking, Linked, Options, ask_linked
-from ..find.choice import Choice
+from ..find.rules.choice import Choice
 from ..hookspecs import FormatSpec
 from ..join.asked_keys import noted_in
 from ..join.link import facts_of
+from ..join.profiles import profile_of
 from ..join.versions import choose_version
 from ..memo.cache import Cache
 from ..model import Deployment, Document, Finding, Location
@@ -194,8 +195,8 @@ def judge_documents(judge: Judge, texts: Sequence[str]) -> list[str]:
     asked: dict[str, list[tuple[int, Canonical, Document]]] = {}
     for number, text in enumerate(texts):
         canonical = Canonical.read(text)
-        profile = judge.job.profile or ("dev" if canonical.about.get("dev") else "prod")
         document = judge.document(canonical, _file("document", canonical, number), _mark("document", number))
+        profile = profile_of(deployment_of(judge.job, document.name, [document]), judge.job.profile).name
         asked.setdefault(profile, []).append((number, canonical, document))
     made: dict[int, str] = {}
     for profile, items in asked.items():
@@ -235,7 +236,7 @@ def judge_deployments(judge: Judge, texts: Sequence[str]) -> list[str]:
             "profile": asked.profiles[deployment.id].name,
             "version": deployment.version,
             "headline": headline_of(answers),
-            "guarantees": list(answers.guarantees) if answers is not None else [],
+            "guarantees": [one.as_dict() for one in answers.guarantees] if answers is not None else [],
             "findings": [told(finding, places) for finding in found.get(deployment.id, ())],
         }
         made.append(_payload(judged))

@@ -22,7 +22,7 @@ _TEXTS: dict[type, tuple[str, ...]] = {
 }
 # The fields that hold "module:function".
 _CODE: dict[type, tuple[str, ...]] = {
-    FormatSpec: ("claim", "load", "edit"),
+    FormatSpec: ("claim", "load", "edit", "stream"),
     CheckSpec: ("function",),
     ReporterSpec: ("render",),
     ClientSpec: ("refused",),
@@ -126,12 +126,7 @@ def _pack(spec: PackSpec) -> str:
 
 
 def _model(spec: ModelSpec) -> str:
-    if spec.kind == "guarantee":
-        from ..packs.vocabulary import GUARANTEES
-
-        if spec.name in GUARANTEES:
-            return "which the simulator's own search answers; choose another name"
-    elif spec.name.startswith(_KAFKAS):
+    if spec.kind != "guarantee" and spec.name.startswith(_KAFKAS):
         return "which is a class of Kafka's own; name a class of yours"
     if spec.params is not None and not (
         isinstance(spec.params, Mapping)
@@ -143,6 +138,11 @@ def _model(spec: ModelSpec) -> str:
         )
     ):
         return f"whose params are {_shown(spec.params)}, not a dict of names to tuples of texts"
+    if not isinstance(spec.parts, tuple) or not all(isinstance(part, str) for part in spec.parts):
+        return f"whose parts are {_shown(spec.parts)}, not a tuple of texts"
+    for field in ("says", "broken"):
+        if not isinstance(getattr(spec, field), str):
+            return f"whose {field} is {_shown(getattr(spec, field))}, not a text"
     return ""
 
 

@@ -1,8 +1,8 @@
 """Which keys of a deployment were asked for, whether they are set or not.
 
 A fleet judges deployments by the keys that count alone, so it must know which those are. Nobody declares
-them: they are noted where settings are looked up by key (`effective.effective`, `effective.by_key` and the
-layers). Noting is off, and costs nothing to speak of, unless somebody wants it.
+them: they are noted where settings are looked up by key, by the reader of a deployment (`reader.py`) and of
+one document (`effective.by_key`). Noting is off, and costs nothing to speak of, unless somebody wants it.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ One walk over the catalog's resolution table answers for documents alone and for
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -14,6 +14,7 @@ from ..hookspecs import ClientSpec
 from ..model import Deployment, Document, Origin, Setting, Value
 from ..syntax.numbers import LONG, TYPES, integer
 from . import asked_keys
+from .controllers import READ_BY_CONTROLLERS, controllers_apart, first_setting
 
 Layers = Mapping[str, Mapping[str, Setting]]
 
@@ -122,42 +123,32 @@ def _layers(deployment: Deployment) -> dict[str, dict[str, Setting]]:
     for group in deployment.groups[:1]:
         layers |= client_layers(group)
     layers["topic"] = by_key(deployment.topic)
-    broker: dict[str, Setting] = {}
-    for document in deployment.cluster:
-        for setting in document.settings:
-            broker.setdefault(setting.key, setting)
-    layers["broker"] = asked_keys.noting(broker)
+    layers["broker"] = asked_keys.noting(_broker_layer(deployment.cluster))
     return layers
+
+
+def _broker_layer(cluster: Sequence[Document]) -> dict[str, Setting]:
+    """What the brokers of a cluster go by, of several that differ the first one; of the keys that controllers
+    read, what they have."""
+    controllers = controllers_apart(cluster)
+    found: dict[str, Setting] = {}
+    for document in (*(one for one in cluster if one not in controllers), *controllers):
+        for setting in document.settings:
+            found.setdefault(setting.key, setting)
+    if controllers:
+        for key in READ_BY_CONTROLLERS:
+            theirs = first_setting(controllers, key)
+            if theirs is not None:
+                found[key] = theirs
+            else:
+                found.pop(key, None)
+    return found
 
 
 def shows_brokers(deployment: Deployment) -> bool:
     """Are settings of brokers in sight? A node pool counts brokers and says nothing of their settings; a
     broker that is only assumed has Kafka's defaults."""
     return any(document.settings or document.format == "assumed" for document in deployment.cluster)
-
-
-def reader(
-    layers: Layers,
-    version: Version,
-    facts: Mapping[str, str],
-    workload: Mapping[str, Any],
-    defaults: Mapping[str, Mapping[str, str]],
-    params: Mapping[str, Any] = {},
-) -> Callable[[str], tuple[Value | None, bool]]:
-    """`get("producer.acks")`, `get("fact.brokers")`, `get("workload.record_bytes")` for conditions."""
-
-    def get(name: str) -> tuple[Value | None, bool]:
-        component, _, key = name.partition(".")
-        if component == "fact":
-            value = next((v for fact, v in facts.items() if fact.partition(".")[2] == key), None)
-            return value, value is not None
-        if component in ("workload", "param"):
-            stated = (workload if component == "workload" else params).get(key)
-            return (None, False) if stated is None else (str(stated), True)
-        found, is_set = effective(component, key, version, layers, defaults.get(component, {}))
-        return (found.value if found is not None else None), is_set
-
-    return get
 
 
 def family_defaults(document: Document, clients: Mapping[str, ClientSpec]) -> Mapping[str, str]:

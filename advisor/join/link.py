@@ -12,16 +12,10 @@ from ..catalog import edit_distance
 from ..model import Deployment, Document, Fact, Location, Origin, Setting, UsageError, members_of
 from ..read.project import Project
 from ..syntax.numbers import COUNTS_MAX, fact_count, integer
+from .clusters import Cluster, Clusters
+from .controllers import holds_partitions
 
 CLIENTS = ("producer", "consumer", "admin", "streams", "connect", "connect-standalone", "mm2", "connector")
-
-
-class Cluster(NamedTuple):
-    """Broker documents that form one cluster, and what says so."""
-
-    id: str
-    brokers: tuple[Document, ...]
-    why: str
 
 
 class Overrides(NamedTuple):
@@ -78,37 +72,9 @@ def apply_overrides(documents: Iterable[Document], overrides: Overrides) -> list
     return result
 
 
-def group_brokers(documents: Sequence[Document]) -> list[Cluster]:
-    """Brokers that belong together: one label, one compose file, one quorum or one ZooKeeper."""
-    grouped: dict[tuple[str, str], list[Document]] = {}
-    for document in documents:
-        if document.component == "broker":
-            grouped.setdefault(_cluster_key(document), []).append(document)
-    clusters = []
-    for (kind, value), members in grouped.items():
-        why = {
-            "cluster": f"cluster {value}",
-            "compose": f"file {value}",
-            "quorum": f"the same {value.partition('=')[0]}",
-            "file": "",
-        }[kind]
-        name = value if kind in ("cluster", "compose") else members[0].name
-        clusters.append(Cluster(name, tuple(members), why))
-    return clusters
-
-
-def _cluster_key(document: Document) -> tuple[str, str]:
-    for kind in ("cluster", "compose"):
-        for hint, value in document.hints:
-            if hint == kind:
-                return kind, value
-    for key in ("controller.quorum.bootstrap.servers", "controller.quorum.voters", "zookeeper.connect"):
-        for setting in document.settings:
-            if setting.key == key and isinstance(setting.value, str):
-                folder = document.file.rpartition("/")[0]
-                # localhost says nothing across folders: two developers' sandboxes are two clusters.
-                return "quorum", f"{key}={setting.value}@{folder}"
-    return "file", f"{document.file}#{document.name}"
+def _is_kept_elsewhere(topic: Document) -> bool:
+    """Its records are in object storage (Inkless): replicas and leaders have no part in keeping them."""
+    return any(one.key == "diskless.enable" and one.value == "true" for one in topic.settings)
 
 
 class _Parts:
@@ -124,25 +90,20 @@ class _Linker:
     def __init__(self, documents: Sequence[Document], project: Project, overrides: Overrides) -> None:
         self.project, self.overrides = project, overrides
         self.producers = [document for document in documents if document.component == "producer"]
-        self.topics = [document for document in documents if document.component == "topic"]
+        self.topics = [
+            document
+            for document in documents
+            if document.component == "topic" and not _is_kept_elsewhere(document)
+        ]
         self.consumers = [
             document for document in documents if document.component in ("consumer", "connect", "streams")
         ]
-        self.clusters = group_brokers(documents)
+        self.clusters = Clusters(documents)
         self.documents = documents
         self._taken: set[tuple[str, str, str]] = set()
         self._topics_by_name: dict[str, list[Document]] = {}
         for topic in self.topics:
             self._topics_by_name.setdefault(topic.name, []).append(topic)
-        self._listeners: dict[str, list[Cluster]] = {}
-        self._labels: dict[str, Cluster] = {}
-        for cluster in self.clusters:
-            for broker in cluster.brokers:
-                for kind, value in broker.hints:
-                    if kind == "listener" and cluster not in self._listeners.setdefault(value, []):
-                        self._listeners[value].append(cluster)
-                    elif kind in ("cluster", "compose"):
-                        self._labels[value] = cluster
 
     def stated_facts(self) -> tuple[Fact, ...]:
         stated = {
@@ -194,10 +155,10 @@ class _Linker:
     def _named_cluster(self, name: str | None, why: str) -> Cluster | None:
         if not name:
             return None
-        for cluster in self.clusters:
+        for cluster in self.clusters.all:
             if name == cluster.id or any(name in (broker.file, broker.name) for broker in cluster.brokers):
                 return cluster
-        have = ", ".join(sorted(cluster.id for cluster in self.clusters)) or "none"
+        have = ", ".join(sorted(cluster.id for cluster in self.clusters.all)) or "none"
         raise UsageError(f"{why}: no cluster called {name!r} (there is: {have})")
 
     # Deployments that the files themselves give.
@@ -214,9 +175,9 @@ class _Linker:
                 parts = _Parts(None, topic, cluster)
                 parts.joined_by += why
                 result.append(parts)
-        used = {parts.cluster.id for parts in result if parts.cluster}
-        for cluster in self.clusters:
-            if cluster.id not in used and not any(_key(broker) in self._taken for broker in cluster.brokers):
+        used = {id(parts.cluster) for parts in result if parts.cluster}
+        for cluster in self.clusters.all:
+            if id(cluster) not in used and not any(_key(broker) in self._taken for broker in cluster.brokers):
                 parts = _Parts(None, None, cluster)
                 if len(cluster.brokers) > 1:
                     parts.joined_by.append(f"{len(cluster.brokers)} brokers: {cluster.why}")
@@ -254,19 +215,10 @@ class _Linker:
     def _cluster_of(self, document: Document | None) -> tuple[Cluster | None, list[str]]:
         if document is None:
             return None, []
-        for kind, value in document.hints:
-            if kind in ("cluster", "compose") and value in self._labels:
-                cluster = self._labels[value]
-                word = "label strimzi.io/cluster" if document.format == "strimzi" else "file"
-                return cluster, [f"{document.name} -> {cluster.id}: same {word}"]
-        for kind, value in document.hints:
-            if kind == "bootstrap" and len(self._listeners.get(value, ())) == 1:
-                cluster = self._listeners[value][0]
-                return cluster, [f"{document.name} -> {cluster.id}: bootstrap server {value} is its listener"]
-        if len(self.clusters) == 1:
-            cluster = self.clusters[0]
-            return cluster, [f"{document.name} -> {cluster.id}: the only cluster in this root"]
-        return None, []
+        cluster, why = self.clusters.of(document)
+        if cluster is not None:
+            return cluster, [f"{document.name} -> {cluster.id}: {why}"]
+        return None, [f"{document.name} is joined with no cluster: {why}"] if why else []
 
     def _add_consumers(self, deployments: list[_Parts]) -> None:
         homes: dict[int, list[_Parts]] = {}
@@ -451,11 +403,12 @@ def facts_of(
     pools = found.pop("pool.brokers", None)
     if pools is not None:
         found["cluster.brokers"] = Fact("cluster.brokers", pools.value, pools.origin)
-    if "cluster.brokers" not in found and len(brokers) > 1:
+    counted = [document for document in brokers if holds_partitions(document)]
+    if "cluster.brokers" not in found and len(counted) > 1:
         # A lone server.properties says nothing about how many there are; several of one quorum do.
-        first = brokers[0]
+        first = counted[0]
         found["cluster.brokers"] = Fact(
-            "cluster.brokers", str(len(brokers)), Origin("file", Location(first.file, first.line), "counted")
+            "cluster.brokers", str(len(counted)), Origin("file", Location(first.file, first.line), "counted")
         )
     found.update({fact.name: fact for fact in stated})
     return tuple(found[name] for name in sorted(found))

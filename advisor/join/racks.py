@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from ..model import Deployment, Document
+from ..model import Deployment
 from ..syntax.numbers import fact_count
+from .controllers import holds_partitions
 
 # Enough partitions that every broker leads one and every shift of the followers is seen.
 _ROUNDS = 4
@@ -74,12 +75,6 @@ def _settled(names: Sequence[str | None], count: int) -> tuple[str, ...]:
             crowd[name] += 1
         settled.append(name)
     return tuple(settled)
-
-
-def holds_partitions(document: Document) -> bool:
-    """A KRaft node that is a controller and nothing else has no rack to lose."""
-    roles = [setting.value for setting in document.settings if setting.key == "process.roles"]
-    return not roles or not isinstance(roles[0], str) or roles[0].strip() != "controller"
 
 
 class Placed(NamedTuple):

@@ -33,8 +33,12 @@ def choose_version(stated: str | None, brokers: Sequence[Document]) -> tuple[Ver
     for document in brokers:
         for fact in document.facts:
             if fact.name == "cluster.mode" and fact.value == "zk":
-                return resolve_version(LAST_WITH_ZOOKEEPER), "it uses ZooKeeper, which went in 4.0"
-    return resolve_version(_NEWEST_MINOR), "not stated: the newest known"
+                return _assumed(LAST_WITH_ZOOKEEPER), "it uses ZooKeeper, which went in 4.0"
+    return _assumed(_NEWEST_MINOR), "not stated: the newest known"
+
+
+def _assumed(name: str) -> Version:
+    return resolve_version(name)._replace(assumed=True)
 
 
 def _perhaps(text: str) -> str:

@@ -29,7 +29,8 @@ _EVIDENCE = {"guarantee": "trace", "when": "budget", "check": "start"}
 class Rule(NamedTuple):
     """One rule. Exactly one of `guarantee`, `when` and `check` is there; empty tuples mean "all".
 
-    `environment` is free of charge, `faults` are counted: each of its tables is an alternative.
+    `part` is which part of the guarantee it asks. `environment` is free of charge, `faults` are counted: each
+    of its tables is an alternative.
     """
 
     code: str
@@ -41,6 +42,7 @@ class Rule(NamedTuple):
     fine_when: str
     sources: tuple[str, ...]
     guarantee: str | None
+    part: str
     when: Mapping[str, Any] | None
     check: str | None
     params: Mapping[str, Any]
@@ -61,6 +63,8 @@ class Rule(NamedTuple):
     edits: tuple[tuple[str, str, str], ...] = ()
     # What to do where no setting helps; fields are filled in as in the message.
     advice: tuple[str, ...] = ()
+    # The fault in a few words, for the head of a finding; else the name is taken apart.
+    title: str = ""
 
 
 def load_packs(specs: Sequence[PackSpec], files: Sequence[str], cache: Cache) -> tuple[Rule, ...]:
@@ -179,6 +183,7 @@ def _rule(row: Mapping[str, Any], file: str) -> Rule:
         fine_when=row.get("fine_when", ""),
         sources=tuple(row.get("sources", ())),
         guarantee=row.get("guarantee"),
+        part=row.get("part", ""),
         when=row.get("when"),
         check=row.get("check"),
         params=row.get("params", {}),
@@ -201,6 +206,7 @@ def _rule(row: Mapping[str, Any], file: str) -> Rule:
             for value in edit["values"]
         ),
         advice=tuple(row.get("advice", ())),
+        title=row.get("title") or row["name"].replace("-", " "),
     )
 
 

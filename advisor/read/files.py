@@ -2,7 +2,8 @@
 
 Root = nearest ancestor with kafka-advisor.toml, else with .git, else the argument itself. A folder with its
 own kafka-advisor.toml is a root of its own. Context = every file under the root, loaded for linking;
-targets = what the user named: only findings there are reported.
+targets = what the user named: only findings there are reported. What .gitignore files name and what a build
+tool made is neither, unless the user names the file.
 """
 
 import os
@@ -10,14 +11,22 @@ import stat
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from .git.ignored import above, is_build_output
+
 PROJECT_FILE = "kafka-advisor.toml"
 BYTES_MAX = 32 * 1024 * 1024
+_HEAD = 256 * 1024
+_LINE_MAX = 1024 * 1024
 _LEADS_OUT = "a link that leads out of the root; name what it leads to"
 _SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__", "site-packages", "venv"})
 
 
 class Unreadable(Exception):
     """A file that is not audited, with the reason."""
+
+
+class TooLarge(Unreadable):
+    """One that is larger than what is held in memory."""
 
 
 class Workspace(NamedTuple):
@@ -172,9 +181,9 @@ def _inside(path: str, folder: str) -> bool:
 def _walk(start: str, root: str, closed: dict[str, str]) -> Iterator[tuple[str, str]]:
     """Every file below `start` with the root it belongs to, in a fixed order, links to folders left out.
     Folders that cannot be listed go into `closed`."""
-    waiting = [(start, root)]
+    waiting = [(start, root, above(start))]
     while waiting:
-        folder, home = waiting.pop()
+        folder, home, ignored = waiting.pop()
         try:
             with os.scandir(folder) as listing:
                 entries = sorted(listing, key=lambda entry: entry.name)
@@ -183,12 +192,19 @@ def _walk(start: str, root: str, closed: dict[str, str]) -> Iterator[tuple[str, 
             continue
         if folder != home and any(entry.name == PROJECT_FILE for entry in entries):
             home = folder
+        names = {entry.name for entry in entries}
+        ignored = ignored.below(folder, names)
         for entry in entries:
             name = entry.name
             if entry.is_dir(follow_symlinks=False):
-                if not name.startswith(".") and name not in _SKIPPED_FOLDERS:
-                    waiting.append((entry.path, home))
-            elif name != PROJECT_FILE and (not entry.is_symlink() or os.path.isfile(entry.path)):
+                kept = not name.startswith(".") and name not in _SKIPPED_FOLDERS
+                if kept and not is_build_output(name, names) and not ignored.leaves_out(entry.path, True):
+                    waiting.append((entry.path, home, ignored))
+            elif (
+                name != PROJECT_FILE
+                and (not entry.is_symlink() or os.path.isfile(entry.path))
+                and not ignored.leaves_out(entry.path, False)
+            ):
                 yield entry.path, home
 
 
@@ -201,7 +217,7 @@ def read_bytes(path: str, limit: int = BYTES_MAX, root: str | None = None) -> by
         if not stat.S_ISREG(status.st_mode):
             raise Unreadable("not a regular file")
         if status.st_size > limit:
-            raise Unreadable(f"{status.st_size} bytes, more than the limit of {limit}")
+            raise TooLarge(f"{status.st_size} bytes, more than the limit of {limit}")
         # One read, with a buffer of the file's size: a buffer of the limit's would cost more than the file.
         data = os.read(handle, status.st_size + 1)
         if len(data) != status.st_size:
@@ -213,8 +229,26 @@ def read_bytes(path: str, limit: int = BYTES_MAX, root: str | None = None) -> by
     finally:
         os.close(handle)
     if len(data) > limit:
-        raise Unreadable(f"more than the limit of {limit} bytes")
+        raise TooLarge(f"more than the limit of {limit} bytes")
     return data
+
+
+def read_lines(path: str, root: str | None = None) -> Iterator[str]:
+    """The lines of a file of any size, one by one; of one that no person wrote, its beginning."""
+    with open(_open(path, root), "rb") as file:
+        while line := file.readline(_LINE_MAX):
+            yield line.decode("utf-8", "replace").rstrip("\r\n")
+            while len(line) == _LINE_MAX and not line.endswith(b"\n"):
+                line = file.readline(_LINE_MAX)
+
+
+def read_head(path: str, root: str | None = None) -> bytes:
+    """The beginning of a file of any size."""
+    try:
+        with open(_open(path, root), "rb") as file:
+            return file.read(_HEAD)
+    except OSError as error:
+        raise Unreadable(_os_reason(error)) from error
 
 
 def _open(path: str, root: str | None) -> int:

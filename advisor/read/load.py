@@ -9,9 +9,11 @@ from ..hookspecs import FormatSpec
 from ..model import Document, Fact, LoadError, Origin, Source, UsageError
 from ..registry import Registry, function, is_foreign
 from .aliases import with_kafka_names
-from .files import BYTES_MAX, Unreadable, decode, read_bytes
+from .files import BYTES_MAX, TooLarge, Unreadable, decode, read_bytes, read_head, read_lines
 from .project import Project
+from .template.branches import is_template_text, unsettled
 from .text_shapes import Read, TextShapes
+from .unread import TEMPLATES, may_configure, why_unread
 
 # A claim so low: some of it is Kafka's, most is not. It is read if the user names the file, and never hidden.
 DOUBTFUL = 5
@@ -47,14 +49,25 @@ def load_file(
     """None for a walked file that no format wants. `beside` is told each other file that is looked at. With
     `shapes`, texts that differ in names alone are read once."""
     name = os.path.basename(path).lower()
-    if not named and not any(name.endswith(spec.suffixes) for spec in registry.formats):
+    wanted = named or bool(_by_suffix(name, registry))
+    if not wanted and not may_configure(name):
         return None
     record = FileRecord(relative(path, root), path, None, "skipped", None, (), None, target, named, "")
     try:
         data = read_bytes(path, root=root)
+    except TooLarge as error:
+        return _load_large(record, root, registry, project, error) if wanted else None
     except Unreadable as error:
+        if not wanted:
+            return None
         return record._replace(reason=str(error), error=LoadError(str(error)))
-    return load_bytes(record, data, registry, project, _sibling_reader(path, root, beside), shapes)
+    loaded = None
+    if wanted:
+        loaded = load_bytes(record, data, registry, project, _sibling_reader(path, root, beside), shapes)
+    if loaded is None:
+        reason = why_unread(name, data)
+        return None if reason is None else record._replace(reason=reason)
+    return loaded
 
 
 def load_bytes(
@@ -66,9 +79,13 @@ def load_bytes(
     shapes: TextShapes | None = None,
 ) -> FileRecord | None:
     """The record of a file whose bytes are had already; `read` gives the text of a file beside it."""
-    name = os.path.basename(record.path).lower()
     named = record.named
-    offered = [spec for spec in registry.formats if name.endswith(spec.suffixes)]
+    offered = _offered(record, registry)
+    if not named:
+        # Most files of a repository are nobody's: they cost a look at their bytes and no more.
+        offered = [spec for spec in offered if not spec.markers or _is_marked(data, spec.markers)]
+        if not offered:
+            return None
     encodings = [spec.fallback_encoding for spec in offered if spec.fallback_encoding]
     try:
         text = decode(data, encodings[0] if encodings else None)
@@ -76,14 +93,18 @@ def load_bytes(
         return record._replace(reason=str(error), error=LoadError(str(error)))
     if not text.strip():
         return record._replace(reason="empty") if named else None
-    reader = _Reader(offered or list(registry.formats), named)
+    reader = _Reader(offered, named)
     try:
         if shapes is not None and reader.is_ours:
             found = shapes.read(record.file, text, read, reader.read, named)
         else:
             found = reader.read(Source(record.file, text, read))
     except LoadError as error:
-        return reader.refused(record, error)
+        refused = reader.refused(record, error)
+        if not is_template_text(text):
+            return refused
+        # A chart or a playbook makes the file that Kafka's tools read: this one is not wrong.
+        return refused._replace(error=None, reason=f"a template, not readable as it stands: {error.message}")
     except PluginError as error:
         return reader.refused(record, LoadError(str(error)))
     except UsageError:
@@ -100,14 +121,83 @@ def load_bytes(
             if not failures and not named:
                 return None
         return record._replace(format=found.format, reason=reason, failures=failures)
-    documents = loaded.documents
-    if project.clients:
-        documents = tuple(_with_family(document, project) for document in documents)
-    documents = tuple(with_kafka_names(document, registry.clients) for document in documents)
+    documents = unsettled(loaded.documents, record.file, text)
+    if loaded.status == "partial":
+        documents = tuple(document._replace(partial=True) for document in documents)
+    documents = tuple(one if one.name.strip() else one._replace(name=_stem(record.file)) for one in documents)
+    documents = _settled(documents, registry, project)
     file, path, _, _, _, _, _, target, _, _, _ = record
     return FileRecord(
         file, path, found.format, loaded.status, loaded.reason, documents, None, target, named, text, failures
     )
+
+
+def _stem(file: str) -> str:
+    """A document whose name is filled in elsewhere goes by its file's."""
+    base = file.rpartition("/")[2]
+    return base.partition(".")[0] or base
+
+
+def _offered(record: FileRecord, registry: Registry) -> list[FormatSpec]:
+    """The formats that a file's name suggests; of a name that suggests none, all."""
+    return _by_suffix(os.path.basename(record.path).lower(), registry) or list(registry.formats)
+
+
+def _by_suffix(name: str, registry: Registry) -> list[FormatSpec]:
+    """A template is offered to the formats of what it makes: server.properties.j2 is read as properties."""
+    found = [spec for spec in registry.formats if name.endswith(spec.suffixes)]
+    plain = _made_name(name)
+    if plain != name:
+        found += [spec for spec in registry.formats if plain.endswith(spec.suffixes) and spec not in found]
+    return found
+
+
+def _made_name(name: str) -> str:
+    return next((name[: -len(end)] for end in TEMPLATES if name.endswith(end)), name)
+
+
+def _is_marked(data: bytes, markers: tuple[str, ...]) -> bool:
+    """Whether the bytes may hold one of the markers, also in an encoding that is then refused by name."""
+    wide = b"\0" in data[:64]
+    return any(
+        not marker.isascii() or marker.encode() in data or (wide and _widened(marker, data))
+        for marker in markers
+    )
+
+
+def _widened(marker: str, data: bytes) -> bool:
+    return any(marker.encode(coding) in data for coding in ("utf-16-le", "utf-16-be"))
+
+
+def _load_large(
+    record: FileRecord, root: str, registry: Registry, project: Project, error: TooLarge
+) -> FileRecord | None:
+    """A file that is not held in memory: a format that reads line by line may have it. A walked one is told
+    as too large only if its beginning is that of something we read."""
+    offered = _offered(record, registry)
+    try:
+        head = read_head(record.path, root)
+        for spec in offered:
+            if spec.stream is not None:
+                lines = enumerate(read_lines(record.path, root), 1)
+                loaded = function(spec.stream, "loaded")(record.file, lines)
+                if loaded.documents:
+                    documents = _settled(loaded.documents, registry, project)
+                    return record._replace(
+                        format=spec.name, status=loaded.status, reason=loaded.reason, documents=documents
+                    )
+    except (OSError, Unreadable, PluginError) as failure:
+        return record._replace(reason=str(failure), error=LoadError(str(failure)))
+    if not record.named and not any(not spec.markers or _is_marked(head, spec.markers) for spec in offered):
+        return None
+    return record._replace(reason=str(error), error=LoadError(str(error)))
+
+
+def _settled(documents: tuple[Document, ...], registry: Registry, project: Project) -> tuple[Document, ...]:
+    """Each under its client's family, in Kafka's names."""
+    if project.clients:
+        documents = tuple(_with_family(document, project) for document in documents)
+    return tuple(with_kafka_names(document, registry.clients) for document in documents)
 
 
 class _Reader:
@@ -126,7 +216,7 @@ class _Reader:
 
     def read(self, source: Source) -> Read:
         failures: list[str] = []
-        name = source.file.rpartition("/")[2].lower()
+        name = _made_name(source.file.rpartition("/")[2].lower())
         spec, claim = _surest(name, source.text, self._offered, failures)
         self._format, self._failures = spec.name if spec is not None else None, tuple(failures)
         if spec is None or (claim <= DOUBTFUL and not self._named):

@@ -132,7 +132,7 @@ def _validated(path: str, raw: bytes) -> tuple[dict[str, Any], dict[str, int]]:
     return project.model_dump(mode="json", exclude_none=True), shown
 
 
-_WORDS = {"profile": ("dev", "prod"), "fail_on": ("error", "warning", "note", "never")}
+_WORDS = {"profile": ("dev", "prod"), "fail_on": ("error", "warning", "note", "unknown", "never")}
 
 
 def is_plain(value: Mapping[str, Any]) -> bool:

@@ -269,8 +269,11 @@ class ProjectFile(_Table):
         description="what is asked: prod asks for every guarantee, dev only for what can never work",
         examples=["prod"],
     )
-    fail_on: Literal["error", "warning", "note", "never"] | None = Field(
-        None, description="the least severity that makes the exit code 1", examples=["error"]
+    fail_on: Literal["error", "warning", "note", "unknown", "never"] | None = Field(
+        None,
+        description="the least severity that makes the exit code 1; unknown: warnings, errors and guarantees "
+        "that depend on what is not in sight",
+        examples=["error"],
     )
     rules: (
         list[Annotated[Text, BeforeValidator(lambda v: _inside(v) if isinstance(v, str) else v)]] | None

@@ -7,7 +7,13 @@ from __future__ import annotations
 
 from ..model import Location, Origin, Secret, Setting, Undisclosed, Unknown, Value
 from .secrets import KNOWN, SECRET, holds_secret, kind_of_key, misfits
-from .templates import is_template, shown_template, without_places
+from .template.places import (
+    is_template,
+    is_template_outside_quotes,
+    shown_places,
+    shown_template,
+    without_places,
+)
 
 
 def value_of(key: str, text: str) -> Value:
@@ -15,7 +21,10 @@ def value_of(key: str, text: str) -> Value:
     key."""
     kind = kind_of_key(key)
     if kind == SECRET:
-        return Secret(text) if text else text
+        if not text:
+            return text
+        # What is around the places may be the secret: only their names are kept.
+        return Unknown(shown_places(text)) if is_template_outside_quotes(text) else Secret(text)
     if is_template(text):
         if holds_secret(without_places(text)):
             return Secret(text)

@@ -252,8 +252,9 @@ def _in_steps(trace: Trace, reason: str) -> str:
     if not colon or not acked:
         return reason
     if f"dropped {record}" in trace[acked[0] - 1].effects:
-        return f"{record} acked at {acked[0]}, stored nowhere"
-    return f"{record} acked at {acked[0]}, gone at {trace[-1].number}: {why}"
+        return f"{record} was confirmed in step {acked[0]}; no broker stored it"
+    when = "in" if why.startswith("the new leader") else "after"
+    return f"{record} was confirmed in step {acked[0]}; {why} {when} step {trace[-1].number}"
 
 
 def scaled(policy: Policy, budget: Counts) -> tuple[Policy, dict[str, int], str]:

@@ -9,22 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..ask.judge import Outcome, judge
-from ..ask.policies import Decoded, Knob, decode
+from ..ask.judge import OWN_PROTOCOL, Outcome, judge
+from ..ask.knob import Knob
+from ..ask.policies import Decoded, decode
 from ..ask.verdicts import Verdicts
 from ..catalog import Version, resolve_version
-from ..join.effective import deployment_layers, effective
+from ..context import Question
 from ..join.link import Overrides
-from ..model import Deployment, Document, Fact, Location, Origin, Setting, UsageError
+from ..join.reader import Reader
+from ..model import Deployment, Document, Fact, Origin, Setting, UsageError
 from ..packs.faults import Counts, counted
 from ..packs.pack import Rule
 from ..packs.vocabulary import (
-    COMPUTED,
-    GUARANTEES,
     PRODUCER_GUARANTEES,
     TRANSACTION_GUARANTEES,
 )
-from ..schemas.explain import did_you_mean
 from ..syntax.numbers import fact_count
 
 if TYPE_CHECKING:
@@ -41,41 +40,25 @@ _OWN_DEFAULTS: Mapping[str, tuple[Counts, Counts]] = {
 }
 
 
-class Asked(NamedTuple):
-    """A guarantee, what is free of charge, and what is counted: each table of `faults` is an alternative."""
-
-    guarantee: str
-    environment: Counts
-    faults: tuple[Counts, ...]
-
-
 class Simulated(NamedTuple):
     """A question, and what it came to."""
 
-    asked: Asked
+    asked: Question
     outcome: Outcome
 
 
 # -- what is asked -----------------------------------------------------------------------------------------
 
 
-def known_guarantee(name: str) -> str:
-    if name in COMPUTED:
-        raise UsageError(f"{name} is asked by `audit`; `simulate` plays it in a scenario or a --schedule")
-    if name not in GUARANTEES:
-        raise UsageError(f"no guarantee is called {name!r}{did_you_mean(name, GUARANTEES)}")
-    return name
-
-
 def question(
     guarantee: str, environment: Counts | None, faults: Counts | None, rules: Sequence[Rule]
-) -> Asked:
+) -> Question:
     """What is not stated is the usual for the guarantee, else as in the first rule that asks it."""
     if environment is not None and faults is not None:
-        return Asked(guarantee, environment, (faults,))
+        return _question(guarantee, environment, (faults,))
     if guarantee in _OWN_DEFAULTS:
         usual, counted = _OWN_DEFAULTS[guarantee]
-        return Asked(
+        return _question(
             guarantee,
             usual if environment is None else environment,
             (counted if faults is None else faults,),
@@ -86,48 +69,23 @@ def question(
     if environment is None:
         environment = rule.environment if rule is not None else {}
     if faults is not None:
-        return Asked(guarantee, environment, (faults,))
-    return Asked(guarantee, environment, rule.faults if rule is not None else ())
+        return _question(guarantee, environment, (faults,))
+    return _question(guarantee, environment, rule.faults if rule is not None else ())
 
 
-def answered(decoded: Decoded, asked: Asked, verdicts: Verdicts) -> Simulated:
+def answered(decoded: Decoded, asked: Question, verdicts: Verdicts) -> Simulated:
     if decoded.producer is None:
         reason = "the producer does not start with these settings; `kafka-advisor audit` says why"
         return Simulated(asked, Outcome("unknown", None, {}, {}, (), reason))
-    outcome = judge(_as_rule(asked), decoded, verdicts)
+    outcome = judge(asked, decoded, verdicts)
     if outcome is None:
         outcome = Outcome("unknown", None, {}, {}, (), "these settings cannot be asked that")
     return Simulated(asked, outcome)
 
 
-def _as_rule(asked: Asked) -> Rule:
-    return Rule(
-        code="",
-        name=asked.guarantee,
-        severity="note",
-        evidence="trace",
-        message="",
-        why="",
-        fine_when="",
-        sources=(),
-        guarantee=asked.guarantee,
-        when=None,
-        check=None,
-        params={"own_protocol": True},
-        environment=asked.environment,
-        faults=asked.faults,
-        components=(),
-        profiles=(),
-        clients=(),
-        kafka=None,
-        covers=(),
-        since=None,
-        replaced_by=None,
-        enabled=True,
-        examples=(),
-        pack="",
-        at=Location("simulate"),
-    )
+def _question(guarantee: str, environment: Counts, faults: tuple[Counts, ...]) -> Question:
+    """Asked by hand, logs are cut as the version itself cuts them."""
+    return Question("", guarantee, OWN_PROTOCOL, {}, environment, faults)
 
 
 # -- of which deployment -----------------------------------------------------------------------------------
@@ -265,9 +223,8 @@ def _assumed(deployment: Deployment, component: str, setting: Setting) -> Settin
 def written_by_groups(deployment: Deployment) -> Deployment:
     """The topic that consumer groups commit to, in the place of the deployment's own: its replication factor
     is the brokers' offsets.topic.replication.factor, and a commit waits for all in-sync replicas."""
-    layers = {"broker": deployment_layers(deployment)["broker"]}
     key = "offsets.topic.replication.factor"
-    factor, _ = effective("broker", key, resolve_version(deployment.version), layers)
+    factor, _ = Reader(deployment).in_force("broker", key)
     kept = [fact for fact in deployment.facts if fact.name != "topic.replication_factor"]
     if factor is not None:
         kept.append(Fact("topic.replication_factor", str(factor.value), factor.origin._replace(note=key)))
@@ -279,7 +236,7 @@ def written_by_groups(deployment: Deployment) -> Deployment:
     )
 
 
-def simulate(deployment: Deployment, asked: Iterable[Asked], verdicts: Verdicts) -> list[Simulated]:
+def simulate(deployment: Deployment, asked: Iterable[Question], verdicts: Verdicts) -> list[Simulated]:
     """The questions asked of a completed deployment."""
     decoded = decode(deployment)
     found = []
@@ -303,16 +260,15 @@ def with_reader(deployment: Deployment) -> Deployment:
 
 
 def has_transactions(deployment: Deployment) -> bool:
-    return "transactional.id" in deployment_layers(deployment).get("producer", {})
+    return "transactional.id" in Reader(deployment).layers.get("producer", {})
 
 
 def _seen_transactions(deployment: Deployment) -> TransactionsSeen:
-    from ..ask.answers.sight import Look
     from ..ask.answers.transactions.reads import readers, seen
 
     deployment = with_reader(deployment)
     reader = readers(deployment)[0]
-    return seen(Look(deployment, group=reader), reader)
+    return seen(Reader(deployment, group=reader), reader)
 
 
 def _transaction_settings(deployment: Deployment) -> list[tuple[str, Setting]]:
@@ -320,10 +276,9 @@ def _transaction_settings(deployment: Deployment) -> list[tuple[str, Setting]]:
     shown = []
     found = list(_seen_transactions(deployment).settings)
     if has_transactions(deployment):
-        from ..ask.answers.sight import Look
         from ..ask.answers.transactions.times import TIMEOUT, check_of
 
-        look = Look(deployment)
+        look = Reader(deployment)
         timeout, check = look.number("producer", TIMEOUT)[1], check_of(look)[1]
         found += [(name, one) for name, one in (("producer", timeout), ("broker", check)) if one is not None]
     for component, setting in found:
@@ -335,7 +290,7 @@ def _transaction_settings(deployment: Deployment) -> list[tuple[str, Setting]]:
     return shown
 
 
-def _of_transactions(deployment: Deployment, asked: Asked, verdicts: Verdicts) -> Simulated:
+def _of_transactions(deployment: Deployment, asked: Question, verdicts: Verdicts) -> Simulated:
     from ..ask.answers.transactions.reads import search
 
     found = _seen_transactions(deployment)

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ..ask.models import Computed
+from ..ask.models import Models
 from ..catalog import Version
 from ..context import Context, Judgement
 from ..memo.cache import Cache
 from ..model import Deployment, Document, Origin, Setting, UsageError
 from ..packs.pack import Rule
 from .by_hand import completed, of_settings
+from .guarantees import scenario_schema
 from .scenario import check_stated, stated, stated_sets
 
 
@@ -55,12 +56,11 @@ def is_log_scenario(data: bytes) -> bool:
 
 
 def read_log_scenario(file: str, data: bytes) -> LogScenario:
-    from ..schemas import load_schema
     from ..schemas.explain import complaints
     from ..schemas.tomltext import read_toml
 
     value, lines = read_toml(file, data)
-    found = complaints(file, value, lines, load_schema("scenario"), lambda path: ".".join(map(str, path)))
+    found = complaints(file, value, lines, scenario_schema(), lambda path: ".".join(map(str, path)))
     if found:
         raise UsageError("\n".join(found))
     for other in ("events", "faults", "environment", "policy", "bounds", "client", "time"):
@@ -99,6 +99,7 @@ def play_log(scenario: LogScenario, version: Version, sets: Sequence[str], cache
     """`sets` are values of the command line, which win over the file's."""
     from ..memo.answers import Remembered
     from ..packs.pack import load_packs
+    from ..packs.questions import question_of
     from ..registry import function, load_registry
 
     registry = load_registry()
@@ -128,7 +129,7 @@ def play_log(scenario: LogScenario, version: Version, sets: Sequence[str], cache
         registry.partitioners,
         function,
     )
-    found = Computed(registry.models, {}).judge(rule, deployment, context)
+    found = Models(registry.models).judge(question_of(rule, {}), deployment, context)
     nothing = Judgement("unknown", reason="nothing in these settings points to it")
     judgement = found[0] if found else nothing
     return PlayedLog(scenario, deployment, rule, judgement, _unmet(scenario, judgement))

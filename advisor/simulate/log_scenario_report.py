@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ..find.asker import fill
+from ..find.from_hit import fill
 from ..model import members_of
-from ..packs.vocabulary import COMPUTED
-from ..tell.run_table import trace_table
+from ..output.terminal import terminal
+from ..tell.run import run_lines, run_of
+from ..tell.run.text import legend_lines
 from . import verdict_report as shown
+from .guarantees import every_guarantee
 from .log_scenario import PlayedLog
 
 
@@ -56,18 +58,6 @@ def log_data(played: PlayedLog, changed: bool) -> dict[str, Any]:
     }
 
 
-_LEGENDS = {
-    "log": (
-        "A segment is named by its first offset; * marks the active one, which takes the appends. Others",
-        "wait for retention or for the cleaner. k0@7 is the record of key k0 at offset 7.",
-    ),
-    "group": (
-        "A column is a member and shows the partitions that it owns; p0@2 means that it reads p0 from offset",
-        "2, and behind the bar stand the records that it has in hand.",
-    ),
-}
-
-
 def log_lines(data: Mapping[str, Any], changed: Sequence[str]) -> Iterator[str]:
     yield from shown.opening_lines(data, changed)
     for name, value in data["workload"].items():
@@ -77,22 +67,23 @@ def log_lines(data: Mapping[str, Any], changed: Sequence[str]) -> Iterator[str]:
     yield from _verdict(entry)
     if entry["trace"]:
         yield ""
-        yield from trace_table(entry["trace"])
-        yield ""
-        yield from _LEGENDS.get(entry["trace"][0]["state"].get("kind", ""), ())
+        run, width = run_of(entry["trace"], entry["guarantee"]), terminal().width
+        yield from run_lines(run, width)
+        legend = legend_lines(run, width)
+        yield from ["", *legend] if legend else ()
     for what in data["unmet"]:
         yield ""
         yield f"NOT AS EXPECTED: {what}"
 
 
 def _verdict(entry: Mapping[str, Any]) -> Iterator[str]:
-    name, (says, broken) = entry["guarantee"], COMPUTED[entry["guarantee"]]
+    name, meaning = entry["guarantee"], every_guarantee()[entry["guarantee"]]
     match entry["verdict"]:
         case "broken":
-            yield f"BROKEN {name}: {broken}"
+            yield f"BROKEN {name}: {meaning.broken}"
             yield f"  {entry['reason']}"
         case "holds":
-            yield f"{name}: not broken within these bounds ({says})"
+            yield f"{name}: not broken within these bounds ({meaning.says})"
         case _:
             yield f"UNKNOWN {name}: {entry['reason']}"
     if entry["bounds"]:

@@ -17,21 +17,21 @@ from ..catalog import Version
 from ..join.link import Overrides
 from ..model import Fact, Location, Origin, Setting, UsageError
 from ..packs.faults import known_faults
-from ..packs.vocabulary import COMPUTED, PRODUCER_GUARANTEES, TRANSACTION_GUARANTEES
+from ..packs.vocabulary import PRODUCER_GUARANTEES, TRANSACTION_GUARANTEES
 from ..syntax.numbers import INT, integer
 from .by_hand import check_overrides, completed, of_settings, written_by_groups
+from .guarantees import asked_by_hand, scenario_schema
 from .scenario_values import Played, Scenario
 
 _COMPONENTS = ("producer", "topic", "broker", "consumer")
 
 
 def read_scenario(file: str, data: bytes) -> Scenario:
-    from ..schemas import load_schema
     from ..schemas.explain import complaints
     from ..schemas.tomltext import read_toml
 
     value, lines = read_toml(file, data)
-    found = complaints(file, value, lines, load_schema("scenario"), _name)
+    found = complaints(file, value, lines, scenario_schema(), _name)
     if found:
         raise UsageError("\n".join(found))
     scenario = Scenario(
@@ -51,7 +51,7 @@ def read_scenario(file: str, data: bytes) -> Scenario:
         value.get("bounds"),
         value.get("time"),
     )
-    if scenario.guarantee in COMPUTED:
+    if scenario.guarantee is not None and scenario.guarantee not in asked_by_hand():
         kind = "log" if scenario.guarantee == "storage-bounded" else "group"
         raise UsageError(f'{file}: {scenario.guarantee} is asked with kind = "{kind}" and a rule')
     for table in ("environment", "faults"):

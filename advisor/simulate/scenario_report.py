@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ..packs.vocabulary import GUARANTEES
 from . import verdict_report as shown
 from .by_hand import settings_of
+from .guarantees import every_guarantee
 from .scenario_values import Played
 
 # What a key says is overruled by the field of the simulator that the scenario states.
@@ -69,7 +69,7 @@ def scenario_lines(data: Mapping[str, Any], changed: Sequence[str]) -> Iterator[
         if not entry["given"]:
             yield f"may go wrong: {shown.counts_text(entry['environment'], entry['faults'])}"
             yield ""
-        yield from shown.verdict_lines(entry, GUARANTEES[entry["guarantee"]])
+        yield from shown.verdict_lines(entry, every_guarantee()[entry["guarantee"]])
     if "trace" in data:
         yield from shown.run_lines(data["trace"])
     for what in data["unmet"]:

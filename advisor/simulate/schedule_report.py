@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ..output.terminal import terminal, wrapped
 from ..sim.clock.grid import GRID
+from ..tell.run import run_lines, run_of
+from ..tell.run.text import legend_lines
 from . import verdict_report as shown
 from .schedule import COUNTS, Played, Schedule, failed
 
-_SAID = {
+# What is counted, in the words of a table.
+OUTCOMES = {
     "sent": "sent",
-    "acked": "acked",
-    "acked_lost": "acked, lost",
+    "acked": "confirmed",
+    "acked_lost": "confirmed, lost",
     "failed": "failed",
     "failed_but_readable": "failed, readable",
     "duplicates": "duplicates",
@@ -68,10 +72,12 @@ def schedule_lines(data: Mapping[str, Any], changed: Sequence[str]) -> Iterator[
     if data["unknown"]:
         yield f"  not known, so the default was played: {', '.join(data['unknown'])}"
     yield ""
-    yield f"One run, phase {data['phase']} of {data['phases']}: {phase_text(data['phase'])}"
-    yield from timed_table(data["trace"])
+    run, width = run_of(gathered(data["trace"])), terminal().width
+    one = f"One run, phase {data['phase']} of {data['phases']}: {phase_text(data['phase'])}"
+    yield from wrapped(one, width)
+    yield from run_lines(run, width, brief=True)
     yield ""
-    yield from _LEGEND
+    yield from legend_lines(run, width)
     yield ""
     phases = data["phases"]
     yield f"What can come of it, over {phases} choices of what it leaves open (--phase N shows another run):"
@@ -79,12 +85,6 @@ def schedule_lines(data: Mapping[str, Any], changed: Sequence[str]) -> Iterator[
     for what in data["unmet"]:
         yield ""
         yield f"NOT AS EXPECTED: {what}"
-
-
-_LEGEND = (
-    "b1 15/5: broker 1's log ends at 15 (LEO) and it knows 5 to be on all in-sync replicas (HW). ISR: those.",
-    "waiting: sent, not answered yet. replicate: records written, copied, acknowledged since the row before.",
-)
 
 
 def phase_text(number: int) -> str:
@@ -96,13 +96,7 @@ def phase_text(number: int) -> str:
     )
 
 
-def timed_table(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    brokers = [f"b{one['id']} LEO/HW" for one in rows[0]["state"]["replicas"]] if rows else []
-    heads = ["seconds", "event", "leader", "epoch", "ISR", "ELR", *brokers, "acked", "waiting", "errors", ""]
-    return table(heads, [_row(row) for row in _gathered(rows)], right=1)
-
-
-def _gathered(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def gathered(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Of rows that only say that records were copied, the last, while it goes on smoothly."""
     kept: list[Mapping[str, Any]] = []
     begun = 0
@@ -115,7 +109,7 @@ def _gathered(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
         else:
             begun = row["t_ms"]
             kept.append(row)
-    return kept
+    return [{**row, "step": number} for number, row in enumerate(kept, 1)]
 
 
 def _only_copied(row: Mapping[str, Any]) -> bool:
@@ -131,31 +125,8 @@ def _smooth(begun: int, last: Mapping[str, Any], row: Mapping[str, Any]) -> bool
     return row["t_ms"] - begun <= 1000 or (acknowledged and row["t_ms"] - last["t_ms"] <= 2000)
 
 
-def _row(row: Mapping[str, Any]) -> list[str]:
-    state = row["state"]
-    producer = state["clients"]["producer"]
-    return [
-        f"{row['t_ms'] / 1000:.3f}",
-        str(row["event"].get("text", row["event"]["name"])),
-        "none" if state["leader"] is None else f"b{state['leader']}",
-        str(state["epoch"]),
-        ",".join(f"b{broker}" for broker in state["isr"]) or "none",
-        ",".join(f"b{broker}" for broker in state["elr"]),
-        *(_replica(replica) for replica in state["replicas"]),
-        str(producer["acked"]),
-        str(producer["waiting"] or ""),
-        str(sum(producer["errors"].values()) or ""),
-        ", ".join(row["effects"]),
-    ]
-
-
-def _replica(replica: Mapping[str, Any]) -> str:
-    life = " down" if not replica["alive"] else " frozen" if replica.get("frozen") else ""
-    return f"{replica['leo']}/{replica['hw']}{life}"
-
-
 def outcome_table(outcomes: Sequence[Mapping[str, Any]], phases: int) -> list[str]:
-    heads = ["phases", *(_SAID[name] for name in COUNTS), "errors"]
+    heads = ["phases", *(OUTCOMES[name] for name in COUNTS), "errors"]
     rows = [
         [
             f"{len(one['phases'])} of {phases}",

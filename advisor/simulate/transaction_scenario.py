@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..ask.answers.sight import Look
 from ..ask.answers.transactions.reads import readers, seen
 from ..ask.answers.transactions.times import TIMEOUT, check_of
 from ..ask.policies import Decoded
 from ..ask.verdicts import Verdicts
+from ..join.reader import Reader
 from ..model import Deployment, UsageError
 from ..packs.faults import counted
 from ..sim.search.verdict import Broken, Holds, Trace, Verdict
@@ -35,7 +35,7 @@ def played(
         raise UsageError(f"{scenario.file}: bounds: the model of transactions has none to choose")
     deployment = with_reader(deployment)
     reader = readers(deployment)[0]
-    look = Look(deployment, group=reader)
+    look = Reader(deployment, group=reader)
     policy = _policy(scenario, seen(look, reader).combinations[0].policy)
     environment, faults = counted(scenario.environment), counted(scenario.faults)
     if scenario.time is not None:
@@ -74,7 +74,9 @@ def _driven(scenario: Scenario, policy: TransactionPolicy, faults: Mapping[str, 
     return Holds(BOUNDS._replace(note="this one run"), len(trace), ()), trace, counted
 
 
-def _in_time(scenario: Scenario, look: Look, policy: TransactionPolicy, stated: Mapping[str, int]) -> Outcome:
+def _in_time(
+    scenario: Scenario, look: Reader, policy: TransactionPolicy, stated: Mapping[str, int]
+) -> Outcome:
     timeout, _ = look.number("producer", TIMEOUT)
     check, _ = check_of(look)
     if timeout is None or not policy.transactional:

@@ -5,115 +5,45 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ..hookspecs import ModelSpec
 from ..model import Setting
-from ..tell import transaction_words
-from ..tell.run_table import trace_table
-from ..tell.words import in_words
+from ..output.terminal import terminal, wrapped
+from ..tell.run import run_of
+from ..tell.run.faults import faults_text, headline_text
+from ..tell.run.text import legend_lines
+from ..tell.run.text import run_lines as drawn_lines
 
 Step = Mapping[str, Any]
 
 
-# -- the table of a run ------------------------------------------------------------------------------------
+# -- a run -------------------------------------------------------------------------------------------------
 
 
-def run_table(trace: Sequence[Step]) -> list[str]:
-    """Event; leader and its epoch, in-sync replicas; every replica's log with LEO and HW; the LEOs that the
-    leader believes its followers to have; what followed. Columns that say nothing are left out."""
-    # A model that keeps the leader's view of its followers keeps their high watermarks, too.
-    detailed = any(step["state"]["remote_leo"] for step in trace)
-    rows = [_row(step, detailed) for step in trace]
-    heads = [
-        "",
-        "event",
-        "leader",
-        "epoch",
-        "ISR",
-        "ELR",
-        "HW",
-        *_brokers(trace, detailed),
-        "leader knows",
-        "on the wire",
-        "effects",
-    ]
-    used = [column for column in range(len(heads)) if any(row[column] for row in rows)]
-    widths = {column: max(len(heads[column]), *(len(row[column]) for row in rows)) for column in used}
-    lines = ["  " + "  ".join(heads[column].ljust(widths[column]) for column in used).rstrip()]
-    for row in rows:
-        lines.append("  " + "  ".join(row[column].ljust(widths[column]) for column in used).rstrip())
-    return lines
-
-
-def _brokers(trace: Sequence[Step], detailed: bool) -> list[str]:
-    what = "log LEO/HW" if detailed else "log LEO"
-    return [f"b{replica['id']}: {what}" for replica in trace[0]["state"]["replicas"]]
-
-
-def _row(step: Step, detailed: bool) -> list[str]:
-    state = step["state"]
-    heard = (f"b{broker}={'?' if leo is None else leo}" for broker, leo in state["remote_leo"].items())
-    producer = state["clients"].get("producer", {})
-    wire = (f"{request['record']}>b{request['broker']}" for request in producer.get("in_flight", ()))
-    return [
-        str(step["step"]),
-        str(step["event"].get("text", step["event"]["name"])),
-        "none" if state["leader"] is None else f"b{state['leader']}",
-        str(state["epoch"]),
-        ",".join(f"b{broker}" for broker in state["isr"]) or "none",
-        ",".join(f"b{broker}" for broker in state["elr"]),
-        "" if detailed else str(state["hw"]),
-        *(_replica(replica, detailed) for replica in state["replicas"]),
-        " ".join(heard),
-        " ".join(wire),
-        ", ".join(str(effect) for effect in step["effects"]),
-    ]
-
-
-def _replica(replica: Mapping[str, Any], detailed: bool) -> str:
-    log = " ".join(str(record) for record in replica["log"])
-    ends = f"{replica['leo']}/{replica['hw']}" if detailed else str(replica["leo"])
-    return f"[{log}] {ends}" + ("" if replica["alive"] else " down")
-
-
-_LEGEND = (
-    "b0, b1: brokers, each with a copy of the log. LEO: where a copy ends. HW (high watermark): up to where",
-    "a broker knows all in-sync copies to reach. ISR: the in-sync replicas, those that acks=all waits for.",
-)
-_KNOWS = (
-    "leader knows: the LEO of each follower as its last fetch told; the follower's own log may be further."
-)
-
-
-def run_lines(trace: Sequence[Step]) -> Iterator[str]:
-    if trace[0]["state"].get("kind") == "transaction":
-        yield from trace_table(trace)
-        yield ""
-        yield "In words:"
-        yield from transaction_words.in_words(trace)
-        yield ""
-        yield from transaction_words.LEGEND
-        return
-    yield from run_table(trace)
+def run_lines(trace: Sequence[Step], guarantee: str | None = None) -> Iterator[str]:
+    """The run as a table, in words for a reader who has never heard of an ISR, and what its signs mean."""
+    run = run_of(trace, guarantee)
+    width = terminal().width
+    yield from drawn_lines(run, width)
     yield ""
     yield "In words:"
-    yield from in_words(trace)
+    numbers = len(str(len(run.rows)))
+    for row in run.rows:
+        first, *more = wrapped(row.words, width - numbers - 4)
+        yield f"  {row.number:>{numbers}}  {first}"
+        yield from (f"  {' ' * numbers}  {line}" for line in more)
     yield ""
-    yield from _LEGEND
-    if any(step["state"]["remote_leo"] for step in trace):
-        yield _KNOWS
-    marked = (record for step in trace for replica in step["state"]["replicas"] for record in replica["log"])
-    if any("@" in str(record) for record in marked):
-        yield "r2@1: record r2, written under leader epoch 1."
+    yield from legend_lines(run, width)
 
 
 # -- a verdict ---------------------------------------------------------------------------------------------
 
 
-def verdict_lines(entry: Mapping[str, Any], meaning: tuple[str, str]) -> Iterator[str]:
+def verdict_lines(entry: Mapping[str, Any], meaning: ModelSpec) -> Iterator[str]:
     """`entry` is a guarantee of the JSON; `meaning` what it says and what it means that it is broken."""
     name, trace = entry["guarantee"], entry["trace"]
     match entry["verdict"]:
         case "broken":
-            yield f"BROKEN {name}: {meaning[1]}"
+            yield f"BROKEN {name}: {meaning.broken}"
             yield f"  {entry['reason']}"
             if entry["given"]:
                 yield "  in the run that the scenario gives"
@@ -123,10 +53,10 @@ def verdict_lines(entry: Mapping[str, Any], meaning: tuple[str, str]) -> Iterato
         case "holds" if entry["given"]:
             yield f"{name}: not broken by the run that the scenario gives; other runs were not looked at"
         case "holds":
-            yield f"{name}: no run found within these bounds ({meaning[0]})"
+            yield f"{name}: no run found within these bounds ({meaning.says})"
             yield f"  bounds: {entry['bounds']}; {entry['states']:,} states, all seen"
         case _:
-            yield f"UNKNOWN {name}: whether {meaning[0]} could not be told"
+            yield f"UNKNOWN {name}: whether {meaning.says} could not be told"
             yield f"  {entry['reason']}"
             if entry["states"]:
                 yield f"  {entry['states']:,} states seen"
@@ -134,7 +64,7 @@ def verdict_lines(entry: Mapping[str, Any], meaning: tuple[str, str]) -> Iterato
         yield ""
         if entry["verdict"] == "unknown":
             yield "A run where it breaks:"
-        yield from run_lines(trace)
+        yield from run_lines(trace, name)
 
 
 def overview_line(entry: Mapping[str, Any]) -> str:
@@ -147,25 +77,17 @@ def overview_line(entry: Mapping[str, Any]) -> str:
 
 
 def headline_lines(headline: Mapping[str, int | None]) -> Iterator[str]:
-    lost, away = headline["survives_lost"], headline["writes_with_away"]
-    if lost is None:
-        yield "how many brokers may be lost for good without a loss of acknowledged records is not known"
-    else:
-        yield f"acknowledged records survive the loss for good of {_count(lost)}"
-    if away is None:
-        yield "with how many brokers away writes go on is not known"
-    else:
-        yield f"writes go on with {_count(away)} away"
-
-
-def _count(number: int) -> str:
-    return f"{number} broker" + ("" if number == 1 else "s")
+    yield from headline_text(headline)
+    if headline["survives_lost"] is None:
+        yield "how many brokers may be lost without a loss of acknowledged records is not known"
+    if headline["writes_with_away"] is None:
+        yield "with how many brokers down writes continue is not known"
 
 
 def counts_text(environment: Mapping[str, int], faults: Mapping[str, int]) -> str:
-    counted = ", ".join(f"{name} {count}" for name, count in sorted(faults.items())) or "no fault"
-    free = ", ".join(f"{name} {count}" for name, count in sorted(environment.items()))
-    return counted + (f" (free: {free})" if free else "")
+    counted = faults_text(faults) or "no fault"
+    free = faults_text(environment)
+    return counted + (f"; besides, at any time: {free}" if free else "")
 
 
 def opening_lines(data: Mapping[str, Any], changed: Sequence[str]) -> Iterator[str]:

@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 
 from ..ask.answers.producer import outage
 from ..ask.answers.producer.setup import MILLISECOND, Timed, timed
-from ..ask.answers.sight import Look
-from ..ask.policies import RACKS_UNPLACED, decode
+from ..ask.policies import RACKS_UNPLACED, decode, rack_policies, replication_policies
+from ..ask.verdicts import Verdicts
 from ..join.racks import worst_placement
+from ..join.reader import Reader
 from ..model import Deployment, UsageError
 from ..syntax.units import spring_millis
 from .by_hand import completed
@@ -50,7 +51,7 @@ def parse(text: str) -> Question:
 
 
 def answers(
-    deployment: Deployment, questions: Sequence[Question], remember: outage.Remember
+    deployment: Deployment, questions: Sequence[Question], remember: outage.Remember, verdicts: Verdicts
 ) -> list[dict[str, Any]]:
     """Empty where nothing is written to."""
     if not questions or not outage.is_written_to(deployment):
@@ -67,7 +68,7 @@ def answers(
     if on_clock.unknown:
         named = ", ".join(dict.fromkeys(on_clock.unknown))
         return [_unknown(question, f"{named}: filled in elsewhere") for question in questions]
-    return [_answer(whole, question, on_clock, remember) for question in questions]
+    return [_answer(whole, question, on_clock, remember, verdicts) for question in questions]
 
 
 def _unknown(question: Question, reason: str) -> dict[str, Any]:
@@ -75,10 +76,14 @@ def _unknown(question: Question, reason: str) -> dict[str, Any]:
 
 
 def _answer(
-    deployment: Deployment, question: Question, on_clock: Timed, remember: outage.Remember
+    deployment: Deployment,
+    question: Question,
+    on_clock: Timed,
+    remember: outage.Remember,
+    verdicts: Verdicts,
 ) -> dict[str, Any]:
     setup = on_clock.setup
-    look = Look(deployment)
+    look = Reader(deployment)
     said: list[str] = []
     load = outage.load_of(look, "one broker" if question.kind == "outage" else "all")
     if question.kind == "roll":
@@ -92,31 +97,36 @@ def _answer(
         placed = _rack(deployment)
         if isinstance(placed, str):
             return _unknown(question, placed)
-        rack, lost = placed
+        rack, away = placed
         said.append(
-            f"rack {rack} holds {len(lost)} of {setup.partition.replicas} replicas of the worst partition, "
+            f"rack {rack} holds {len(away)} of {setup.partition.replicas} replicas of the worst partition, "
             "and all records go to such"
         )
-        steps = outage.lost_rack(setup, lost)
+        steps = outage.lost_rack(setup, away)
     figures = outage.play(setup, steps, load, remember)
     if question.length_ms > outage.PLAYED_MAX_MS:
         whole = outage.longer(figures, load, question.length_ms - outage.PLAYED_MAX_MS)
         if whole is None:
             return _unknown(question, _TOO_LONG)
         figures = whole
+    lost = figures.stranded if question.kind == "rack" else figures.lost
+    found = _survival(deployment, question, verdicts)
+    if found.calm == "broken":
+        # Whether it happens is a matter of a moment, and no phase of the clock may have met it.
+        lost = (lost[0], max(1, lost[1]))
     assumed = [*said, *load.assumptions]
     if on_clock.assumed:
         assumed.append(f"not in sight, so assumed: {', '.join(on_clock.assumed)}")
     return {
         "question": question.text,
-        "answer": "; ".join(_words(question, figures, load)),
+        "answer": "; ".join(_words(question, figures, load, lost, found)),
         "known": True,
         "stopped_ms": list(figures.stopped),
         "resumes": figures.resumes,
         "failed": list(figures.failed),
         "refused": list(figures.refused),
         "blocked_ms": list(figures.blocked),
-        "acked_lost": list(figures.stranded if question.kind == "rack" else figures.lost),
+        "acked_lost": list(lost),
         "duplicates": list(figures.duplicates),
         "errors": list(figures.errors),
         "leads": [None if place < 0 else place + 1 for place in figures.leaders],
@@ -140,7 +150,32 @@ def _rack(deployment: Deployment) -> tuple[str, list[int]] | str:
     return rack, [place for place, name in enumerate(placed.racks) if name == rack]
 
 
-def _words(question: Question, figures: outage.Figures, load: outage.Load) -> Iterator[str]:
+class _Survival(NamedTuple):
+    """What the search says of acknowledged records under the same fault: with all replicas in sync, and with
+    followers that may lag."""
+
+    calm: str
+    lagging: str
+
+
+_FAULTS = {"roll": {"roll": 1}, "outage": {"broker_crash": 1}, "rack": {"rack_lost": 1}}
+
+
+def _survival(deployment: Deployment, question: Question, verdicts: Verdicts) -> _Survival:
+    """Of the behaviour that the clock played: the first of those that are possible."""
+    decoded = decode(deployment)
+    policies = rack_policies(decoded) if question.kind == "rack" else replication_policies(decoded)
+    policy, faults = policies[0].policy, _FAULTS[question.kind]
+    calm, lagging = (
+        verdicts.ask("acked-records-survive", policy, environment, faults).verdict
+        for environment in ({}, {"slow_follower": policy.replicas - 1} if policy.replicas > 1 else {})
+    )
+    return _Survival(calm, lagging)
+
+
+def _words(
+    question: Question, figures: outage.Figures, load: outage.Load, lost: outage.Range, found: _Survival
+) -> Iterator[str]:
     if question.kind == "rack" and figures.resumes is False:
         yield "writes stop until the rack is back"
     elif figures.stopped[1] < STOPPED_MS:
@@ -154,10 +189,12 @@ def _words(question: Question, figures: outage.Figures, load: outage.Load) -> It
         yield f"send() refuses {outage.count(figures.refused)} records"
     elif figures.blocked[1] >= STOPPED_MS:
         yield f"send() blocks for {outage.seconds(figures.blocked)}"
-    lost = figures.stranded if question.kind == "rack" else figures.lost
-    yield (
-        f"{outage.count(lost)} acknowledged records are lost" if lost[1] else "no acknowledged record is lost"
-    )
+    if lost[1]:
+        yield f"{outage.count(lost)} acknowledged records are lost"
+    elif found.lagging == "broken":
+        yield "no acknowledged record is lost while all followers keep up"
+    else:
+        yield "no acknowledged record is lost"
     if figures.duplicates[1]:
         yield f"{outage.count(figures.duplicates)} are stored twice"
     leaders = ["nobody" if place < 0 else f"replica {place + 1}" for place in figures.leaders]

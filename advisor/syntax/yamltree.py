@@ -8,7 +8,7 @@ recurses and crashes the process on deep nesting, its scanner and parser do not.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..model import LoadError
@@ -170,7 +170,7 @@ def parse_yaml(text: str) -> list[Node]:
     import yaml
 
     try:
-        return _Builder(_parser(text)).documents()
+        return _Builder(_parser(text).get_event).documents()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         raise LoadError(_sentence(error), None if mark is None else mark.line + 1) from None
@@ -180,6 +180,11 @@ def parse_yaml(text: str) -> list[Node]:
         ) from None
     except UnicodeError:
         raise LoadError("the YAML text holds a character that is not valid Unicode") from None
+
+
+def nodes_of(events: Iterator[Any]) -> list[Node]:
+    """The trees of another reader's events, under the same limits."""
+    return _Builder(lambda: next(events, None)).documents()
 
 
 def yaml_events(text: str) -> Iterator[Any]:
@@ -219,8 +224,8 @@ _NO_NODES: list[Node] = []
 class _Builder:
     """Turns events into Nodes with a stack of its own: nesting never becomes Python recursion."""
 
-    def __init__(self, parser: Any) -> None:
-        self._next = parser.get_event
+    def __init__(self, following: Callable[[], Any]) -> None:
+        self._next = following
         self._nodes = 0
         self._anchors: dict[str, Node] = {}
         # Containers that are open, and for each mapping the key that waits for its value.
@@ -256,9 +261,7 @@ class _Builder:
     def _count(self, nodes: int, line: int) -> None:
         self._nodes += nodes
         if self._nodes > NODES_MAX:
-            raise LoadError(
-                f"the YAML text has more than {NODES_MAX:,} nodes, aliases counted expanded", line
-            )
+            raise LoadError(f"the text has more than {NODES_MAX:,} nodes, aliases counted expanded", line)
 
     def _scalar(self, event: Any) -> None:
         mark = event.start_mark.line + 1

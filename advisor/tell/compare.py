@@ -13,13 +13,13 @@ from typing import NamedTuple
 
 from ..ask.answers.deploy.deploy import compared
 from ..ask.answers.deploy.rolls import Side
-from ..ask.answers.sight import Look
 from ..catalog import resolve_version
 from ..context import Judgement
 from ..engine import Audit, Options, Root, audit
-from ..find.asker import fill
-from ..find.choice import Choice
+from ..find.from_hit import fill
+from ..find.rules.choice import Choice
 from ..find.suppress import Suppressions
+from ..join.reader import Reader
 from ..memo.cache import open_cache
 from ..model import Deployment, Document, Evidence, Finding, Location, members_of
 from ..packs.pack import Rule, load_packs
@@ -64,8 +64,9 @@ def compare(old_options: Options, new_options: Options, progress: Callable[[str]
     names |= {before.deployment.id: after.deployment.id for before, after in pairs}
     old_marks = {_mark(finding, names) for _, finding in old.findings}
     new_marks = {_mark(finding) for _, finding in new.findings}
+    covered = telling.covered(each for told in found.values() for each in told)
     for root, finding in new.findings:
-        if _mark(finding) not in old_marks:
+        if _mark(finding) not in old_marks and (finding.name, finding.at.file) not in covered:
             found[id(root)].append(finding)
     gone = [(root, finding) for root, finding in old.findings if _mark(finding, names) not in new_marks]
     for root, finding in gone:
@@ -151,7 +152,7 @@ def _side(part: _Part, one: Audit) -> Side:
     version = part.root.versions.get(id(document)) or resolve_version(deployment.version)
     own = {name: function(target, "plan") for name, target in one.registry.assignors.items()}
     placed = {name: function(target, "partition") for name, target in one.registry.partitioners.items()}
-    return Side(document, Look(deployment, one.registry.clients, group), version, own, placed.get)
+    return Side(document, Reader(deployment, one.registry.clients, group), version, own, placed.get)
 
 
 def _mark(finding: Finding, names: Mapping[str, str] = {}) -> tuple[str, str, tuple[str, ...]]:
@@ -196,6 +197,10 @@ class _Telling:
             hit.also_at,
             advice=hit.advice,
         )
+
+    def covered(self, findings: Iterable[Finding]) -> set[tuple[str, str]]:
+        """Which rules have nothing to add about which file: the deploy tells what they find."""
+        return {(name, finding.at.file) for finding in findings for name in self.rules[finding.name].covers}
 
     def gone(self, after: _Part, finding: Finding) -> Iterator[Finding]:
         """What OLD had and NEW has not: told where the new document lies."""

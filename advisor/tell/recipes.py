@@ -217,7 +217,8 @@ BESIDES = {
 
 def told(name: str, version: str) -> Iterator[str]:
     """`explain no-loss`: every line, and the run that needs it."""
-    from .run_table import trace_table
+    from ..output.terminal import terminal
+    from .run import run_lines, run_of
 
     lines = recipe(name, version)
     yield f"{name}: {ABOUT[name]}"
@@ -235,8 +236,10 @@ def told(name: str, version: str) -> Iterator[str]:
             continue
         yield f"    with {there} ({line.whose}): {finding['severity']} {finding['code']} {finding['name']}"
         yield f"    {finding['message']}"
-        for row in trace_table(finding["evidence"]["trace"]) if finding["evidence"]["trace"] else ():
-            yield f"    {row}"
+        evidence = finding["evidence"]
+        if evidence["trace"]:
+            run = run_of(evidence["trace"], evidence["guarantee"])
+            yield from run_lines(run, terminal().width, brief=True, indent="      ", all_rows=False)
     yield "\nwhat no file can say:"
     yield from (f"  - {step}" for step in BESIDES[name])
 

@@ -8,7 +8,7 @@ from typing import Any
 from .. import __version__
 from ..engine import Audit, Root
 from ..find.fingerprint import fingerprint
-from ..join.profiles import Profile
+from ..join.profiles import DEFAULT, Profile
 from ..model import Deployment, Document, Finding, Fix, Setting
 from ..read.load import FileRecord
 from .reported import reported_deployments, shown_origin
@@ -21,7 +21,8 @@ def build_report(audit: Audit, effective: bool = False) -> dict[str, Any]:
     findings = [reported_finding(finding, root.prefix) for root, finding in audit.findings]
     files = [_file(record, root.prefix) for root in audit.roots for record in root.files if record.target]
     reported = [(root, deployment) for root in audit.roots for deployment in reported_deployments(root)]
-    deployments = [_deployment(deployment, root) for root, deployment in reported]
+    says = {name: spec.says for name, spec in audit.registry.guarantees.items()}
+    deployments = [_deployment(deployment, root, says) for root, deployment in reported]
     report: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
         "tool": {"name": "kafka-advisor", "version": __version__},
@@ -31,8 +32,17 @@ def build_report(audit: Audit, effective: bool = False) -> dict[str, Any]:
         "files": sorted(files, key=lambda file: str(file["file"])),
         "deployments": deployments,
         "findings": findings,
-        "summary": _summary(findings, files, deployments, sum(root.ignored for root in audit.roots)),
+        "rules": _rules(audit, findings),
+        "summary": {
+            **_summary(findings, files, deployments),
+            "ignored": sum(root.ignored for root in audit.roots),
+            "hidden": sum(root.hidden for root in audit.roots),
+        },
     }
+    if findings:
+        from .worst_owners import worst_owners
+
+        report["owners"] = worst_owners(audit, findings)
     if effective:
         from .effective_values import effective_settings
 
@@ -44,7 +54,7 @@ def _profile(profiles: Sequence[Profile]) -> dict[str, str]:
     # One word for the whole report: what is judged most strictly.
     chosen = next((p for p in profiles if p.name == "prod"), profiles[0] if profiles else None)
     if chosen is None:
-        return {"name": "prod", "why": "nothing says otherwise"}
+        return DEFAULT._asdict()
     others = sum(profile.name != chosen.name for profile in profiles)
     why = chosen.why + (f"; {others} of {len(profiles)} deployments are judged as dev" if others else "")
     return {"name": chosen.name, "why": why}
@@ -62,7 +72,39 @@ def _file(record: FileRecord, prefix: str) -> dict[str, Any]:
     }
 
 
-def _deployment(deployment: Deployment, root: Root) -> dict[str, Any]:
+_BUILT_IN = {
+    "KA000": ("a rule failed", "The code of a rule or a plugin failed; everything else was judged."),
+    "KA001": ("the file cannot be read", "It looks like a Kafka configuration, but does not parse."),
+}
+
+
+def _rules(audit: Audit, findings: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """What the codes of the findings mean."""
+    codes = {code for finding in findings for code in (finding["code"], *finding["covers"])}
+    found = {
+        rule.code: {
+            "code": rule.code,
+            "name": rule.name,
+            "title": rule.title,
+            "severity": rule.severity,
+            "why": rule.why,
+            "fine_when": rule.fine_when,
+            "sources": list(rule.sources),
+        }
+        for root in audit.roots
+        for rule in root.rules
+        if rule.code in codes
+    }
+    for code in codes & _BUILT_IN.keys():
+        title, why = _BUILT_IN[code]
+        severity = "error" if code == "KA000" else "warning"
+        name = title.replace(" ", "-")
+        found[code] = {"code": code, "name": name, "title": title, "severity": severity, "why": why}
+        found[code] |= {"fine_when": "", "sources": []}
+    return [found[code] for code in sorted(found)]
+
+
+def _deployment(deployment: Deployment, root: Root, says: Mapping[str, str]) -> dict[str, Any]:
     answers = root.answers.get(deployment.id)
     known = answers.headline if answers is not None else None
     headline = dict(known) if known is not None else dict.fromkeys(_HEADLINE)
@@ -81,7 +123,9 @@ def _deployment(deployment: Deployment, root: Root) -> dict[str, Any]:
         ],
         "joined_by": list(deployment.joined_by),
         "headline": headline,
-        "guarantees": list(answers.guarantees) if answers is not None else [],
+        "guarantees": [{**one.as_dict(), "says": says.get(one.name, "")} for one in answers.guarantees]
+        if answers is not None
+        else [],
     }
 
 
@@ -153,7 +197,7 @@ def _fix(fix: Fix, prefix: str) -> dict[str, Any]:
 
 
 def _summary(
-    findings: list[dict[str, Any]], files: list[dict[str, Any]], deployments: list[Any], ignored: int
+    findings: list[dict[str, Any]], files: list[dict[str, Any]], deployments: list[Any]
 ) -> dict[str, int]:
     counted: Mapping[str, int] = {
         severity: sum(f["severity"] == severity and f["suppressed"] is None for f in findings)
@@ -167,5 +211,4 @@ def _summary(
         "warnings": counted["warning"],
         "notes": counted["note"],
         "unknown": unknown,
-        "ignored": ignored,
     }

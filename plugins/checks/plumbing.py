@@ -12,48 +12,68 @@ if TYPE_CHECKING:
 
 
 def dropped(document: Document, context: Context) -> Iterable[Hit]:
-    """Everything the format dropped, each under the check of its cause: `plumbing-forbidden`, ..."""
-    return [_hit(document, item) for item in document.dropped]
+    """Everything the format dropped, each under the check of its cause: `plumbing-forbidden`, ...; what is
+    dropped for one and the same reason is one thing to mend."""
+    together: dict[tuple[str, str], list[Dropped]] = {}
+    for number, item in enumerate(document.dropped):
+        alike = item.cause in _TOGETHER
+        together.setdefault((item.cause, item.detail if alike else str(number)), []).append(item)
+    return [_hit(document, items) for items in together.values()]
 
 
-def _hit(document: Document, item: Dropped) -> Hit:
+def _hit(document: Document, items: list[Dropped]) -> Hit:
+    first, more = items[0], items[1:]
     fields = {
-        "key": item.key,
-        "value": str(item.value),
-        "detail": item.detail,
-        "meant": f"; {item.meant} would" if item.meant else "",
+        "key": first.key + (f" (and {len(more)} more)" if more else ""),
+        "value": str(first.value),
+        "detail": first.detail,
+        "meant": f"; {first.meant} would" if first.meant else "",
         "component": document.component,
     }
-    fixes = ()
-    # What was meant may be words instead of a name: those are for a reader.
-    if item.meant is not None and " " not in item.meant and item.cause in _RENAMED:
-        shown = str(item.value)
-        fixes = (
-            Fix(
-                (
-                    Change(document.component, item.key, shown, None, item.at.file, item.at.line, "remove"),
-                    Change(document.component, item.meant, None, shown, item.at.file, item.at.line, "add"),
-                ),
-                ("this name reaches Kafka",),
-                smallest=True,
-            ),
-        )
-    return Hit(item.at, (item.key,), fields, fixes=fixes, check=f"plumbing-{item.cause}")
+    changes = [change for item in items if _can_be_renamed(item) for change in _renamed(document, item)]
+    fixes = (Fix(tuple(changes), ("this name reaches Kafka",), smallest=True),) if changes else ()
+    return Hit(
+        first.at,
+        (first.key,),
+        fields,
+        fixes=fixes,
+        also_at=tuple(item.at for item in more),
+        check=f"plumbing-{first.cause}",
+    )
 
 
+def _can_be_renamed(item: Dropped) -> bool:
+    """What was meant may be words instead of a name: those are for a reader."""
+    return item.meant is not None and " " not in item.meant and item.cause in _RENAMED
+
+
+def _renamed(document: Document, item: Dropped) -> tuple[Change, Change]:
+    shown, (file, line) = str(item.value), item.at
+    return (
+        Change(document.component, item.key, shown, None, file, line, "remove"),
+        Change(document.component, item.meant or "", None, shown, file, line, "add"),
+    )
+
+
+# Causes that say the same of every variable of an image.
+_TOGETHER = ("not-mapped", "needs-prefix", "service-link")
 # Causes that another name mends.
 _RENAMED = ("binds-to-nothing", "needs-prefix", "not-mapped", "no-escape")
 
 
 def connector_client_keys(document: Document, context: Context) -> Iterable[Hit]:
-    """A producer or consumer key in a connector's own config is handed to the connector, which does not
-    know it; Connect takes client settings under `producer.override.` and `consumer.override.` alone."""
+    """A producer or consumer key in a connector's own config is handed to the connector; Connect takes client
+    settings under `producer.override.` and `consumer.override.` alone. Many connectors define keys of such
+    names for themselves, so only keys are told that none does, or that its class is known not to have."""
     if document.component != "connector":
         return
     version = context.version_of(document)
+    own = next((one.value for one in document.settings if one.key == "connector.class"), "")
+    simple = isinstance(own, str) and own.rpartition(".")[2].removesuffix("Connector") in _WITHOUT_OWN
     for setting in document.settings:
         for client in ("producer", "consumer"):
-            if setting.key in _SHARED or lookup(client, setting.key, version) is None:
+            told = setting.key in _NO_CONNECTORS or (simple and setting.key not in _EVERY_CONNECTORS)
+            if not told or lookup(client, setting.key, version) is None:
                 continue
             at = setting.origin.at or Location(document.file, document.line)
             fields = {
@@ -67,27 +87,27 @@ def connector_client_keys(document: Document, context: Context) -> Iterable[Hit]
             break
 
 
-# Names that connectors define for themselves.
-_SHARED = frozenset(
+# Connectors of Kafka's own, whose few settings are known.
+_WITHOUT_OWN = ("FileStreamSink", "FileStreamSource")
+# Names of the framework's own settings (ConnectorConfig), and those that tools add.
+_EVERY_CONNECTORS = frozenset({"client.id", "config.providers", "key.converter", "value.converter"})
+# What says how a Kafka client works and nothing else: no connector has a setting of this name.
+_NO_CONNECTORS = frozenset(
     {
-        "bootstrap.servers",
-        "client.id",
-        "group.id",
-        "batch.size",
-        "retries",
-        "retry.backoff.ms",
-        "max.poll.records",
-        "connections.max.idle.ms",
-        "request.timeout.ms",
-        "exclude.internal.topics",
-        "security.protocol",
-        "partitioner.class",
-        "compression.type",
-        "config.providers",
-        "auto.offset.reset",
-        "max.request.size",
-        "metadata.max.age.ms",
-        "security.providers",
-        "metric.reporters",
+        "acks",
+        "buffer.memory",
+        "delivery.timeout.ms",
+        "enable.auto.commit",
+        "enable.idempotence",
+        "fetch.max.bytes",
+        "fetch.max.wait.ms",
+        "fetch.min.bytes",
+        "isolation.level",
+        "max.in.flight.requests.per.connection",
+        "max.partition.fetch.bytes",
+        "max.poll.interval.ms",
+        "partition.assignment.strategy",
+        "session.timeout.ms",
+        "transactional.id",
     }
 )

@@ -6,6 +6,7 @@ One look at a document answers for all the `start-*` checks.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import TYPE_CHECKING
 
 from advisor.api import (
@@ -32,12 +33,17 @@ from advisor.api import (
 )
 
 if TYPE_CHECKING:
-    from advisor.api import Context, Document, Reason, Setting, Value, Version
+    from advisor.api import Context, Document, Fate, Reason, Setting, Value, Version
 
 
 def hits(document: Document, context: Context) -> Iterable[Hit]:
     """Every fault of one document, each under the check of its kind: `start-type`, `start-range`, ..."""
-    return _Look(document, context).faults() if document.component in COMPONENTS else ()
+    if document.component not in COMPONENTS:
+        return ()
+    found = list(_Look(document, context).faults())
+    # What is ignored already is told as that, and not as deprecated too.
+    ignored = {hit.keys[:1] for hit in found if hit.check == "start-rewrite"}
+    return [hit for hit in found if hit.check != "start-deprecated-key" or hit.keys[:1] not in ignored]
 
 
 # Each component has a limit for the size of records, and each calls it something else.
@@ -49,6 +55,26 @@ _COUNTERPARTS = {
     ("producer", "message.max.bytes"): "max.request.size",
     ("producer", "max.message.bytes"): "max.request.size",
 }
+
+
+_CLIENTS = ("producer", "consumer", "admin", "streams")
+_WORKERS = ("connect", "connect-standalone")
+# Asked where nobody says which release it is: the last with ZooKeeper, and the last before 3.0.
+_OLDER = ("3.9", "2.8")
+# Keys that are gone, and what Kafka has done ever since.
+_LAST_WORD = {
+    "rest.port": "8083",
+    "internal.key.converter": "org.apache.kafka.connect.json.JsonConverter",
+    "internal.value.converter": "org.apache.kafka.connect.json.JsonConverter",
+    "internal.key.converter.schemas.enable": "false",
+    "internal.value.converter.schemas.enable": "false",
+}
+
+
+@cache
+def keys_of(component: str) -> frozenset[str]:
+    """All keys that the component has had."""
+    return frozenset(name for version in ("2.0", "3.9", "4.3") for name in keys(component, version))
 
 
 # int16 and int32 of Kafka's CreateTopics.
@@ -64,7 +90,7 @@ class _Look:
         self.refusal = context.refusal(document.client)
         self.vendors = context.clients.values()
         spec = context.formats.get(document.format)
-        self.whole = spec is None or spec.whole
+        self.whole = (spec is None or spec.whole) and not document.partial
         self.settings: dict[str, Setting] = {setting.key: setting for setting in document.settings}
 
     def faults(self) -> Iterator[Hit]:
@@ -91,7 +117,10 @@ class _Look:
             verdict = self._judge({**config, **mended})
         if isinstance(verdict, Accepted):
             for rewrite in verdict.rewrites:
-                yield self._hit("rewrite", (rewrite.key, *rewrite.because), rewrite.detail)
+                involved = (rewrite.key, *rewrite.because)
+                # What comes of nothing but absent lines is for the application's code to say.
+                if any(key in self.settings for key in involved):
+                    yield self._hit("rewrite", rewrite.detail, involved)
 
     def _judge(self, config: dict[str, Value]) -> Accepted | Rejected:
         """What Kafka's classes say, and then what the client family's own check does."""
@@ -127,7 +156,7 @@ class _Look:
                 continue  # the cluster's own
             shown = fact.value if len(fact.value) <= 20 else f"a number of {len(digits)} digits"
             told = f"{fact.name.partition('.')[2].replace('_', ' ')} = {shown}: Kafka takes 1 to {most}"
-            hit = self._hit("range", (fact.name,), told)
+            hit = self._hit("range", told, (fact.name,))
             yield hit._replace(
                 at=fact.origin.at or hit.at, fields={**hit.fields, "told": told, "value": shown}
             )
@@ -140,10 +169,17 @@ class _Look:
             key = setting.key
             if is_known(component, key, version):
                 known = lookup(component, key, version)
-                if known is not None and known.deprecated:
-                    yield self._hit("deprecated-key", (key,), self._deprecation(key))
-            elif not self._vendor_knows(key):
-                yield self._stranger(setting)
+                if known is not None and known.deprecated and not version.assumed:
+                    yield self._hit("deprecated-key", self._deprecation(key), (key,))
+            elif not self._vendor_knows(key) and not self._is_handed_on(key):
+                yield from self._stranger(setting)
+
+    def _is_handed_on(self, key: str) -> bool:
+        """A worker gives all that it is told to the clients of its own topics (KafkaConfigBackingStore,
+        Worker.adminConfigs)."""
+        return self.document.component in _WORKERS and any(
+            is_known(client, key, self.version) for client in ("producer", "consumer", "admin")
+        )
 
     def _vendor_knows(self, key: str) -> bool:
         return any(
@@ -156,15 +192,14 @@ class _Look:
         since = fate(self.document.component, key, self.version).deprecated_since
         return f"deprecated since {_minor(since)}" if since else "deprecated"
 
-    def _stranger(self, setting: Setting) -> Hit:
+    def _stranger(self, setting: Setting) -> Iterator[Hit]:
         component, key, version = self.document.component, setting.key, self.version
         history = fate(component, key, version)
-        if history.status == "removed":
-            detail = f"Kafka {_minor(history.until)} was the last to read it"
-            return self._hit("removed-key", (key,), detail)
-        if history.status == "not-yet":
-            detail = f"Kafka {_minor(history.since)} is the first to read it"
-            return self._hit("newer-key", (key,), detail)
+        if history.status in ("removed", "not-yet"):
+            # Which release reads the file is only assumed: it may well be one that knows the key.
+            if not version.assumed and not self._is_as_before(setting):
+                yield self._hit(*self._other_release(history), (key,))
+            return
         severity = "error" if component == "topic" else None
         others = [other for other in components_of(key, version) if other != component]
         if others:
@@ -172,11 +207,31 @@ class _Look:
             meant = _COUNTERPARTS.get((component, key))
             if meant is not None and is_known(component, meant, version):
                 detail += f"; the limit of a {component} is {meant}"
-            return self._hit("wrong-component", (key,), detail)._replace(severity=severity)
+            yield self._hit("wrong-component", detail, (key,))._replace(severity=severity)
+            return
         near = suggest(component, key, version)
+        if near is None and component != "topic" and not self._is_among_kafkas(key):
+            return  # a serializer, a reporter or the application itself may read it
         detail = f"; did you mean {near}?" if near else ""
         fixes = (self._renamed(setting, near),) if near and self._takes(near, setting.value) else ()
-        return self._hit("unknown-key", (key,), detail)._replace(severity=severity, fixes=fixes)
+        yield self._hit("unknown-key", detail, (key,))._replace(severity=severity, fixes=fixes)
+
+    def _other_release(self, history: Fate) -> tuple[str, str]:
+        if history.status == "removed":
+            return "removed-key", f"Kafka {_minor(history.until)} was the last to read it"
+        return "newer-key", f"Kafka {_minor(history.since)} is the first to read it"
+
+    def _is_as_before(self, setting: Setting) -> bool:
+        """A key that is gone, with the value that Kafka now has for ever: nothing has changed."""
+        last = _LAST_WORD.get(setting.key)
+        return last is not None and setting.value == last
+
+    def _is_among_kafkas(self, key: str) -> bool:
+        """It begins as a key of this component does, up to its second dot."""
+        start = ".".join(key.split(".")[:2]) + "."
+        return key.count(".") > 1 and any(
+            known.startswith(start) for known in keys_of(self.document.component)
+        )
 
     def _takes(self, key: str, value: Value) -> bool:
         """The key is free, and Kafka has nothing against the value there."""
@@ -190,7 +245,8 @@ class _Look:
         component, at = self.document.component, setting.origin.at
         file, line = (at.file, at.line) if at is not None else (None, None)
         # A misspelt password is one all the same: what the right name makes a secret is not shown.
-        shown = str(value_of(near, str(setting.value)))
+        value = setting.value
+        shown = value.template if isinstance(value, Unknown) else str(value_of(near, str(value)))
         return Fix(
             (
                 Change(component, setting.key, shown, None, file, line, "remove"),
@@ -207,9 +263,10 @@ class _Look:
             return  # said already, with what was meant
         if reason.kind == "unknown-key" and self._vendor_knows(reason.keys[0]):
             return
-        if not self._can_tell(reason):
+        if not self._can_tell(reason) or self._is_left_to_code(reason):
             return
         kind, fixes, detail = reason.kind, (), reason.detail
+        taken_by = self._taken_by(reason, config) if self.version.assumed else None
         if kind == "unknown-key":
             detail = f": {detail}"
         setting = self.settings.get(reason.keys[0]) if reason.keys else None
@@ -217,16 +274,34 @@ class _Look:
             if kind == "type" and _unit(setting):
                 kind = "unit"
             fixes = tuple(self._repairs(setting, config, kind))
-        # The application's code may set what a client's file lacks.
-        absent = setting is None and self.document.component != "broker" and kind == "security"
-        severity = "note" if absent else None
+        severity = None
         if kind == "required" and self.document.component == "broker":
             severity = "error"  # a broker reads this file and nothing else
-        yield self._hit(kind, reason.keys, detail)._replace(fixes=fixes, severity=severity)
+        if taken_by is not None:
+            severity, detail = "note", f"{detail} (Kafka {taken_by} still takes it)"
+        yield self._hit(kind, detail, reason.keys)._replace(fixes=fixes, severity=severity)
+
+    def _is_left_to_code(self, reason: Reason) -> bool:
+        """What a client's file lacks, the application, a tool or the JVM may give."""
+        lacking = not reason.keys or reason.keys[0] not in self.settings
+        return lacking and self.document.component in _CLIENTS and reason.kind in ("required", "security")
+
+    def _taken_by(self, reason: Reason, config: dict[str, Value]) -> str | None:
+        """Where nobody says which release it is: an older one that has nothing against it."""
+        for older in _OLDER:
+            verdict = would_accept(self.document.component, older, config)
+            refused = verdict.reasons if isinstance(verdict, Rejected) else ()
+            if not any(one.kind == reason.kind and one.keys[:1] == reason.keys[:1] for one in refused):
+                return older
+        return None
 
     def _can_tell(self, reason: Reason) -> bool:
         """Only what this file proves: no class path, disk or DNS is known here, and where something else
         completes the file, only settings that are all in it."""
+        if reason.kind == "class" and self.document.component in _WORKERS:
+            named = self.settings.get(reason.keys[0])
+            if named is not None and isinstance(named.value, str) and "." not in named.value:
+                return False  # plugins of a worker go by their short names too (PluginUtils)
         if reason.needs is not None and not (reason.needs == "classpath" and reason.near):
             return False
         if not self.whole:
@@ -256,7 +331,7 @@ class _Look:
             yield Fix((change,), ("Kafka accepts the value",), smallest=True)
             return
 
-    def _hit(self, kind: str, involved: tuple[str, ...], detail: str) -> Hit:
+    def _hit(self, kind: str, detail: str, involved: tuple[str, ...]) -> Hit:
         written = [self.settings[key] for key in involved if key in self.settings]
         places = [setting.origin.at for setting in written if setting.origin.at is not None]
         key = involved[0] if involved else ""
@@ -264,7 +339,7 @@ class _Look:
         fields = {
             "key": key,
             "told": _told(key, own, detail),
-            "others": ", ".join(f"{other.key} = {other.value}" for other in written if other is not own),
+            "because": f"{_shown([one for one in written if one is not own] or written)}: {detail}",
             "value": str(own.value) if own is not None else "",
             "detail": detail,
             "component": self.document.component,
@@ -294,6 +369,10 @@ def _told(key: str, own: Setting | None, detail: str) -> str:
     if detail.startswith((f"{key} ", f"{key}:")):
         return shown + detail[len(key) :]
     return f"{shown}: {detail}"
+
+
+def _shown(settings: Iterable[Setting]) -> str:
+    return ", ".join(f"{one.key} = {one.value}" for one in settings)
 
 
 def _unit(setting: Setting) -> str | None:

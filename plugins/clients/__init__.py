@@ -14,10 +14,24 @@ _SPRING_DEFAULTS = {
 }
 
 
+# Of Confluent's serializers, and of Confluent Server, which keeps some keys that Apache Kafka has dropped.
+_CONFLUENT = (
+    "confluent.*",
+    "schema.registry.*",
+    "basic.auth.*",
+    "bearer.auth.*",
+    "kafka.rest.*",
+    "ldap.*",
+    "password.encoder.*",
+)
+
+
 @hookimpl
 def advisor_clients() -> list[ClientSpec]:
     return [
-        ClientSpec("confluent", keys=("confluent.*", "schema.registry.*", "basic.auth.*", "bearer.auth.*")),
+        ClientSpec("aiven", keys=("diskless.*", "inkless.*")),
+        ClientSpec("automq", keys=("autobalancer.*", "automq.*", "elasticstream.*", "s3.*")),
+        ClientSpec("confluent", keys=_CONFLUENT),
         ClientSpec("java"),
         ClientSpec("librdkafka", refused="advisor.accept:would_accept_librdkafka", replaces=True),
         ClientSpec("redpanda", keys=("redpanda.*",)),

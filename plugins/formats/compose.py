@@ -5,8 +5,7 @@ own, and a container that has Kafka's image only to run kafka-topics is no broke
 """
 
 import re
-from collections.abc import Mapping
-from itertools import pairwise
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from advisor.api import (
@@ -21,16 +20,33 @@ from advisor.api import (
     Setting,
     Source,
     Unknown,
-    integer,
     is_known,
     parse_yaml,
     setting,
+    without_actions,
 )
 
 from .brokers import broker_facts, listener_hints, texts, worker_hints
+from .compose_clients import Application, addresses_of, documents_of
 from .compose_env import Place, dotenv, environment_of, interpolate
+from .compose_service import (
+    built_from,
+    command_of,
+    command_overrides,
+    extended,
+    first_node,
+    first_text,
+    mounts_of,
+    names_of,
+    names_of_all,
+    needs_of_all,
+    published_ports,
+    replicas_of,
+    services_of,
+)
 from .created_topics import topics_of
-from .images import Image, Variable, classify, escaped_key, guess, read_environment
+from .image_names import Image, classify, guess
+from .images import Variable, escaped_key, read_environment
 
 _FILE_NAME = re.compile(r"(?:^|[/._-])(?:docker-)?compose[^/]*\.ya?ml$", re.IGNORECASE)
 _SERVICES = re.compile(r"^services[ \t]*:", re.MULTILINE)
@@ -39,7 +55,7 @@ _KAFKA_IMAGE = re.compile(
     r"\bcp-(?:kafka|server|enterprise-kafka)\b|\bconfluent-local\b"
 )
 _KAFKA_KEY = re.compile(
-    r"\b(?:KAFKA_(?:CFG_)?(?:ADVERTISED_|ZOOKEEPER_CONNECT|PROCESS_ROLES|LISTENERS)|CONNECT_CONFIG_STORAGE)"
+    r"\b(?:KAFKA_(?:CFG_)?(?:ADVERTISED_|ZOOKEEPER_CONNECT|PROCESS_ROLES|LISTENERS)|CONNECT_CONFIG_STORAGE)|\bCONFIG_STORAGE_TOPIC\b"
 )
 _KUBERNETES = re.compile(r"^apiVersion[ \t]*:", re.MULTILINE)
 _STARTS_BROKER = re.compile(
@@ -53,7 +69,6 @@ _TOOL = re.compile(
 _IDLE = re.compile(r"\bsleep\b|\btail -f")
 # Clusters are told apart by comparing their brokers.
 _CONTAINERS_MAX = 1_000
-_OVERRIDE = re.compile(r"--override[ =]++(['\"]?)([\w.\-]++)=((?:\$\{[^}$]*+\}|[^\s'\"])*+)\1")
 
 
 def claim(name: str, text: str) -> int:
@@ -64,8 +79,21 @@ def claim(name: str, text: str) -> int:
         return 95 if named else 85
     if _KAFKA_KEY.search(text):
         return 80 if named else 60
+    if "SPRING_KAFKA_" in text:
+        return 70 if named else 0
     # Perhaps an override of another Compose file, without an image of its own.
     return 40 if named and "KAFKA_" in text else 0
+
+
+def _roots(text: str, problems: list[str]) -> list[Node]:
+    try:
+        return parse_yaml(text)
+    except LoadError:
+        if "{{" not in text and "{%" not in text:
+            raise
+        found = parse_yaml(without_actions(text))
+        problems.append("lines of a template are left out: what they put in is not known")
+        return found
 
 
 class Container(NamedTuple):
@@ -79,6 +107,10 @@ class Container(NamedTuple):
     settings: tuple[Setting, ...]
     dropped: tuple[Dropped, ...]
     replicas: int | None
+    mounts: tuple[str, ...]
+    names: frozenset[str]
+    ports: tuple[Fact, ...]
+    whole: bool  # no image and no other file adds to its settings
 
 
 def load(source: Source) -> Loaded:
@@ -86,31 +118,43 @@ def load(source: Source) -> Loaded:
     known = dotenv(source.read)
     problems: list[str] = []
     containers: list[Container] = []
-    for root in parse_yaml(source.text):
-        services = _services(root)
+    applications: list[Application] = []
+    names: set[str] = set()
+    elsewhere = False
+    for root in _roots(source.text, problems):
+        services = services_of(root)
+        names |= names_of_all(services)
+        if services is not None:
+            missing = sorted(needs_of_all(services) - names)
+            problems += [f"it depends on {', '.join(missing)}, of another file"] if missing else []
+            elsewhere = elsewhere or bool(missing)
         for name, key, service in services.pairs() if services is not None else ():
             if service.kind == "mapping":
                 found = _container(name, key.line, service, services, place, known, problems)
                 if found is not None:
                     containers.append(found)
+                else:
+                    applications.append(_application(name, key.line, service, services, place, known))
                 if len(containers) > _CONTAINERS_MAX:
                     raise LoadError(f"more than {_CONTAINERS_MAX:,} Kafka containers in one file", key.line)
-    if not containers:
+    documents = (
+        *_documents(source.file, containers, None if elsewhere else names, applications),
+        *documents_of(source.file, applications),
+    )
+    if not documents:
         return Loaded((), "skipped", "; ".join(problems) or "no container that runs a broker or a worker")
-    documents = _documents(source.file, containers)
     if problems:
         return Loaded(documents, "partial", "; ".join(dict.fromkeys(problems)))
     return Loaded(documents)
 
 
-def _services(root: Node) -> Node | None:
-    """`services`, or the whole document in the first version of the format."""
-    services = root.get("services")
-    if services is not None:
-        return services if services.kind == "mapping" else None
-    if any(value.get("image") or value.get("build") for _, _, value in root.pairs()):
-        return root
-    return None
+def _application(
+    name: str, line: int, service: Node, services: Node | None, place: Place, known: Mapping[str, str]
+) -> Application:
+    variables: dict[str, Variable] = {}
+    for layer, where in reversed(extended(service, services, place, [])):
+        variables.update(environment_of(layer, where, known, []))
+    return Application(name, line, variables, service.text_at("network_mode") == "host")
 
 
 def _container(
@@ -122,32 +166,37 @@ def _container(
     known: Mapping[str, str],
     problems: list[str],
 ) -> Container | None:
-    chain = _extended(service, services, place, problems)
+    chain = extended(service, services, place, problems)
     own: list[str] = []
     variables: dict[str, Variable] = {}
     for layer, where in reversed(chain):
         variables.update(environment_of(layer, where, known, own))
-    reference = interpolate(_first(chain, "image") or "", known).text
-    image = classify(reference)
-    if image is None and (not reference or "${" in reference or _first_node(chain, "build") is not None):
+    reference = interpolate(first_text(chain, "image") or "", known).text
+    image = classify(reference) or built_from(chain, known)
+    if image is None:
         image = guess(variables)
+        if image is not None and reference and "${" not in reference and first_node(chain, "build") is None:
+            own.append(f"{name}: the image is not known, so it is told by its variables")
     override = image is None and _is_override(name, chain, variables)
     if override:
         image = Image("bitnami" if "KAFKA_CFG_" in " ".join(variables) else "confluent", "broker")
         own.append(f"{name}: it has no image here, so it adds to a service of another file")
     if image is None:
         return None
-    command = _command(chain, known, variables)
+    command = command_of(chain, known, variables)
     text = " ".join(part for part, _ in command)
-    if _is_tool(text, variables):
+    if is_tool(text, variables):
         return None
     environment = read_environment(image, _prepared(image, variables).values())
     settings = {item.key: item for item in environment.settings}
-    overrides = _overrides(command, place.file)
+    overrides = command_overrides(command, place.file)
     settings.update({item.key: item for item in overrides})
     if image.family == "debezium" and image.component == "broker":
         settings = {item.key: item for item in _debezium_role(variables)} | settings
-    own.extend(_doubts(name, image, text, bool(overrides), chain))
+    own.extend(_doubts(name, image, text, bool(overrides)))
+    own.extend(
+        f"{name}: settings of a mounted file ({path}) are not seen here" for path in mounts_of(chain, known)
+    )
     problems.extend(own)
     return Container(
         name,
@@ -157,11 +206,21 @@ def _container(
         variables,
         tuple(settings.values()),
         environment.dropped,
-        None if override else _replicas(chain, known),
+        None if override else replicas_of(chain, known),
+        tuple(mounts_of(chain, known)),
+        frozenset(names_of(name, service)),
+        tuple(published_ports(chain, known)),
+        # Without any variable apache/kafka takes a file of its own (KafkaDockerWrapper).
+        image.bare and not own and bool(settings) and not _is_for_bitnami(environment.dropped),
     )
 
 
-def _is_tool(command: str, variables: dict[str, Variable]) -> bool:
+def _is_for_bitnami(dropped: Iterable[Dropped]) -> bool:
+    """Its settings are written for another image: what is left of them is nobody's configuration."""
+    return any(item.key.startswith("KAFKA_CFG_") for item in dropped)
+
+
+def is_tool(command: str, variables: dict[str, Variable]) -> bool:
     """The image is there for its tools: to make topics, or for somebody to log in."""
     if not command or _STARTS_BROKER.search(command):
         return False
@@ -170,54 +229,11 @@ def _is_tool(command: str, variables: dict[str, Variable]) -> bool:
 
 def _is_override(name: str, chain: list[tuple[Node, Place]], variables: dict[str, Variable]) -> bool:
     """A fragment that Compose merges into a broker of another file."""
-    if _first_node(chain, "image") is not None or _first_node(chain, "build") is not None:
+    if first_node(chain, "image") is not None or first_node(chain, "build") is not None:
         return False
     # 3.9 knows the keys of both modes.
     keys = (escaped_key(variable.removeprefix("KAFKA_").removeprefix("CFG_")) for variable in variables)
     return bool(re.search(r"kafka|broker", name)) and any(is_known("broker", key, "3.9") for key in keys)
-
-
-def _extended(
-    service: Node, services: Node | None, place: Place, problems: list[str]
-) -> list[tuple[Node, Place]]:
-    """The service and what it extends, nearest first."""
-    chain = [(service, place)]
-    seen = {id(service)}
-    while len(chain) < 20:
-        extends = service.get("extends")
-        if extends is None:
-            break
-        wanted = extends.value if extends.kind == "scalar" else extends.text_at("service")
-        file = extends.text_at("file")
-        if file:
-            services = place.load(file, _services_in)
-            place = place.there(file)
-            if services is None:
-                problems.append(f"extends {file} (line {extends.line}) cannot be read")
-        base = services.get(wanted) if services is not None and wanted else None
-        if base is None or base.kind != "mapping" or id(base) in seen:
-            break
-        service = base
-        seen.add(id(service))
-        chain.append((service, place))
-    return chain
-
-
-def _services_in(text: str) -> Node | None:
-    try:
-        roots = parse_yaml(text)
-    except LoadError:
-        return None
-    return next((found for root in roots if (found := _services(root)) is not None), None)
-
-
-def _first_node(chain: list[tuple[Node, Place]], key: str) -> Node | None:
-    return next((found for layer, _ in chain if (found := layer.get(key)) is not None), None)
-
-
-def _first(chain: list[tuple[Node, Place]], key: str) -> str | None:
-    found = _first_node(chain, key)
-    return None if found is None else found.value
 
 
 def _prepared(image: Image, variables: dict[str, Variable]) -> dict[str, Variable]:
@@ -243,41 +259,7 @@ def _debezium_role(variables: dict[str, Variable]) -> list[Setting]:
     return [setting("process.roles", roles, at.file, at.line, f"by {at.name} of the image")]
 
 
-def _command(
-    chain: list[tuple[Node, Place]], known: Mapping[str, str], variables: dict[str, Variable]
-) -> list[tuple[str, int]]:
-    """entrypoint and command as (text, line), with the container's own variables filled in."""
-    parts = []
-    for key in ("entrypoint", "command"):
-        node = _first_node(chain, key)
-        for piece in [] if node is None else node.elements or [node]:
-            if piece.value:
-                parts.append((interpolate(piece.value, known).text, piece.line))
-    inside = {name: variable.text for name, variable in variables.items()}
-    return [(_from_container(text, inside), line) for text, line in parts]
-
-
-def _from_container(text: str, inside: Mapping[str, str]) -> str:
-    return re.sub(r"\$\{(\w+)\}|\$(\w+)", lambda match: inside.get(match[1] or match[2], match[0]), text)
-
-
-def _overrides(command: list[tuple[str, int]], file: str) -> list[Setting]:
-    """`kafka-server-start.sh server.properties --override k=v`; in list form k=v is an element of its own."""
-    found = [
-        setting(match[2], match[3], file, line, "--override")
-        for text, line in command
-        for match in _OVERRIDE.finditer(text)
-    ]
-    for (text, _), (value, line) in pairwise(command):
-        key, equals, rest = value.partition("=")
-        if text == "--override" and equals:
-            found.append(setting(key, rest, file, line, "--override"))
-    return found
-
-
-def _doubts(
-    name: str, image: Image, command: str, overridden: bool, chain: list[tuple[Node, Place]]
-) -> list[str]:
+def _doubts(name: str, image: Image, command: str, overridden: bool) -> list[str]:
     """Why the settings of a container may not be all."""
     doubts = []
     if image.family == "strimzi":
@@ -288,39 +270,41 @@ def _doubts(
         )
     elif command and image.component == "broker" and not _STARTS_BROKER.search(command) and not overridden:
         doubts.append(f"{name}: its command may replace the image's start script")
-    volumes = _first_node(chain, "volumes")
-    for volume in volumes.elements if volumes is not None else ():
-        target = volume.text() or volume.text_at("target") or ""
-        if re.search(r"server\.properties|:/mnt/shared/config", target):
-            doubts.append(f"{name}: settings of a mounted file ({target.split(':')[0]}) are not seen here")
     return doubts
 
 
-def _replicas(chain: list[tuple[Node, Place]], known: Mapping[str, str]) -> int | None:
-    for path in (("deploy", "replicas"), ("scale",)):
-        node = next((found for layer, _ in chain if (found := layer.get(*path)) is not None), None)
-        if node is not None and node.value is not None:
-            text = interpolate(node.value, known).text
-            return integer(text, (0, 99_999))
-    return 1
-
-
-def _documents(file: str, containers: list[Container]) -> tuple[Document, ...]:
+def _documents(
+    file: str,
+    containers: list[Container],
+    services: Collection[str] | None,
+    applications: list[Application],
+) -> tuple[Document, ...]:
     brokers = [item for item in containers if item.image.component == "broker"]
     groups = _clusters(brokers)
     labels = sorted(set(groups.values()), key=lambda label: list(groups.values()).index(label))
+    workers = [
+        Application(item.name, item.line, item.variables, False)
+        for item in containers
+        if item.image.component == "connect"
+    ]
     documents: list[Document] = []
     for item in containers:
-        common = (("compose", file), ("service", item.name))
+        common = (("compose", file), ("service", item.name), *(("mounts", path) for path in item.mounts))
         if item.image.component == "connect":
             hints = (*common, *worker_hints(item.settings))
-            documents.append(_document(file, item, "connect", "connect", (), hints))
+            documents.append(_document(file, item, "connect", "connect", tuple(_version(item)), hints))
             continue
         label = groups[item.name]
         members = [other for other in brokers if groups[other.name] == label]
         cluster = file if len(labels) == 1 else f"{file}#{label}"
         hints = (*common, ("cluster", cluster), *listener_hints(item.settings))
-        documents.append(_document(file, item, "broker", "java", _facts(item, members), hints))
+        facts = (
+            *_facts(item, members, services),
+            *item.ports,
+            *addresses_of(applications, item.names),
+            *addresses_of(workers, item.names, "worker.address"),
+        )
+        documents.append(_document(file, item, "broker", "java", facts, hints))
         topics, dropped = topics_of(item.image, item.variables)
         if dropped:
             documents[-1] = documents[-1]._replace(dropped=documents[-1].dropped + dropped)
@@ -367,14 +351,14 @@ def _is_broker(item: Container) -> bool:
     return texts(item.settings).get("process.roles", "broker").replace(" ", "") != "controller"
 
 
-def _facts(item: Container, members: list[Container]) -> tuple[Fact, ...]:
+def _facts(item: Container, members: list[Container], services: Collection[str] | None) -> tuple[Fact, ...]:
     here = Origin("file", Location(item.place.file, item.line))
     facts = list(broker_facts(item.settings))
     if not facts and item.image.family == "apache":
         # The image formats its storage for KRaft and knows no other mode.
         facts.append(Fact("cluster.mode", "kraft", here._replace(note="apache/kafka")))
     counts = [member.replicas for member in members if _is_broker(member)]
-    if all(count is not None for count in counts):
+    if all(count is not None for count in counts) and not _is_coordinated_elsewhere(members, services):
         total = sum(count for count in counts if count is not None)
         facts.append(
             Fact("cluster.brokers", str(total), here._replace(note="broker containers in this file"))
@@ -387,9 +371,35 @@ def _facts(item: Container, members: list[Container]) -> tuple[Fact, ...]:
     }
     if racks:
         facts.append(Fact("cluster.racks", str(len(racks)), next(iter(racks.values())).origin))
-    if item.image.version is not None:
-        facts.append(Fact("kafka.version", item.image.version, here._replace(note="image")))
-    return tuple(facts)
+    if item.whole:
+        facts.append(Fact("settings.whole", "yes", here._replace(note="the image adds none")))
+    return (*facts, *_version(item))
+
+
+def _is_coordinated_elsewhere(members: list[Container], services: Collection[str] | None) -> bool:
+    """Its ZooKeeper or controllers are services of no container here, so more brokers may be there too; or
+    the whole file adds to another, which is told by None."""
+    if services is None:
+        return True
+    hosts = {host for item in members for host in _quorum(item)}
+    return bool(hosts) and not any(host in services or host in ("localhost", "127.0.0.1") for host in hosts)
+
+
+def _quorum(item: Container) -> Iterator[str]:
+    known = texts(item.settings)
+    for key in _QUORUMS:
+        for address in known.get(key, "").split("/")[0].split(","):
+            yield from filter(None, [address.strip().rpartition("@")[2].partition(":")[0]])
+
+
+def _version(item: Container) -> list[Fact]:
+    if item.image.version is None:
+        return []
+    here = Origin("file", Location(item.place.file, item.line), "image")
+    return [Fact("kafka.version", item.image.version, here)]
+
+
+_QUORUMS = ("zookeeper.connect", "controller.quorum.voters", "controller.quorum.bootstrap.servers")
 
 
 def _clusters(brokers: list[Container]) -> dict[str, str]:
@@ -403,11 +413,7 @@ def _clusters(brokers: list[Container]) -> dict[str, str]:
         known = texts(item.settings)
         quorum = [
             address.strip()
-            for key in (
-                "zookeeper.connect",
-                "controller.quorum.voters",
-                "controller.quorum.bootstrap.servers",
-            )
+            for key in _QUORUMS
             for address in known.get(key, "").split("/")[0].split(",")
             if address.strip()
         ]

@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 from advisor.api import Dropped, Fact, Location, Origin, Setting, is_digits, setting
 
-from .images import Image, Variable
+from .image_names import Image
+from .images import Variable
 
 
 class Topic(NamedTuple):

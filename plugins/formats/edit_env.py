@@ -15,7 +15,7 @@ from advisor.api import (
     spliced,
 )
 
-from .images import classify
+from .image_names import classify
 
 _ROW = re.compile(r"[ \t]*(?:export[ \t]+)?([A-Za-z_][\w.\-]*)([ \t]*=[ \t]*)(.*)")
 _PREFIXES = ("KAFKA_CFG_", "KAFKA_", "CONNECT_")

@@ -90,6 +90,11 @@ class Spot:
 
 def tree(text: str) -> list[Spot]:
     """One Spot per document. The text was loaded before, so the loaders' limits hold."""
+    return spots(_events(text))
+
+
+def spots(events: Iterator[Any]) -> list[Spot]:
+    """The same of any reader's events."""
     roots: list[Spot] = []
     anchors: dict[str, Spot] = {}
     stack: list[Spot] = []
@@ -106,7 +111,7 @@ def tree(text: str) -> list[Spot]:
             stack[-1].pairs.append((keys[-1], spot))
             keys[-1] = None
 
-    for event in _events(text):
+    for event in events:
         match type(event).__name__:
             case "ScalarEvent" | "AliasEvent" as name:
                 spot = Spot("scalar" if name == "ScalarEvent" else "alias", event)

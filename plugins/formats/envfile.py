@@ -6,7 +6,8 @@ from typing import NamedTuple
 from advisor.api import Document, Loaded, Source, known_anywhere
 
 from .brokers import broker_facts, listener_hints, worker_hints
-from .images import Variable, escaped_key, guess, read_environment
+from .image_names import guess
+from .images import Variable, escaped_key, read_environment
 
 
 class Line(NamedTuple):

@@ -1,5 +1,5 @@
-"""Container images that run Kafka: which image it is, its Kafka version, and which key each
-environment variable becomes. The rules differ per image; each cites the script that holds it."""
+"""Container images that run Kafka: which key each environment variable becomes. The rules differ per image;
+each cites the script that holds it."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -12,10 +12,13 @@ from advisor.api import (
     Setting,
     integer,
     known_anywhere,
+    lookup,
     names_secret,
     setting,
     value_of,
 )
+
+from .image_names import Image
 
 
 class Variable(NamedTuple):
@@ -31,107 +34,10 @@ class Variable(NamedTuple):
     note: str = ""
 
 
-class Image(NamedTuple):
-    """family: whose start script reads the environment; component: broker | connect."""
-
-    family: str
-    component: str
-    version: str | None = None
-
-
 class Environment(NamedTuple):
     settings: tuple[Setting, ...]
     dropped: tuple[Dropped, ...]
 
-
-_CONFLUENT = {"cp-kafka", "cp-server", "cp-enterprise-kafka", "confluent-local"}
-_CONFLUENT_CONNECT = {
-    "cp-kafka-connect",
-    "cp-kafka-connect-base",
-    "cp-server-connect",
-    "cp-server-connect-base",
-}
-_OWNERS = {
-    "apache": "apache",
-    "bitnami": "bitnami",
-    "bitnamilegacy": "bitnami",
-    "bitnamisecure": "bitnami",
-    "wurstmeister": "wurstmeister",
-    "debezium": "debezium",
-    "strimzi": "strimzi",
-}
-
-
-def classify(reference: str) -> Image | None:
-    """The Kafka image that a reference such as `registry/owner/name:tag@digest` names, if any."""
-    path, _, tag = _split(reference)
-    parts = path.lower().split("/")
-    name, owner = parts[-1], parts[-2] if len(parts) > 1 else ""
-    if name in _CONFLUENT:
-        return Image("confluent", "broker", _confluent_version(tag))
-    if name in _CONFLUENT_CONNECT:
-        return Image("confluent", "connect", _confluent_version(tag))
-    if name == "kafka-native" and owner in ("apache", ""):
-        return Image("apache", "broker", _plain_version(tag))
-    # Derived images keep the entrypoint: debezium/connect-base, debezium/connect-mongodb.
-    if owner == "debezium" and (name == "connect" or name.startswith("connect-")):
-        return Image("debezium", "connect")
-    family = _OWNERS.get(owner) if name == "kafka" else None
-    return None if family is None else Image(family, "broker", _VERSIONS[family](tag))
-
-
-def _split(reference: str) -> tuple[str, str, str]:
-    path = reference.split("@", 1)[0].strip()
-    slash = path.rfind("/")
-    colon = path.find(":", slash + 1)
-    return (path, "", "") if colon < 0 else (path[:colon], ":", path[colon + 1 :])
-
-
-def _plain_version(tag: str) -> str | None:
-    found = re.match(r"v?(\d+\.\d+(?:\.\d+)?)(?![\d.])", tag)
-    return found[1] if found else None
-
-
-def _wurstmeister_version(tag: str) -> str | None:
-    # Scala's version stands first: 2.13-2.8.1.
-    found = re.match(r"\d+\.\d+(?:\.\d+)?-(\d+\.\d+(?:\.\d+){0,2})", tag)
-    return found[1] if found else None
-
-
-def _strimzi_version(tag: str) -> str | None:
-    found = re.search(r"kafka-(\d+\.\d+\.\d+)", tag)
-    return found[1] if found else None
-
-
-def _confluent_version(tag: str) -> str | None:
-    found = re.match(r"v?([0-9]{1,4})\.([0-9]{1,4})(?![0-9])", tag)
-    if not found:
-        return None
-    major, minor = integer(found[1]) or 0, integer(found[2]) or 0
-    match major:
-        case 3:
-            return {0: "0.10.0", 1: "0.10.1", 2: "0.10.2", 3: "0.11.0"}.get(minor)
-        case 4:
-            return f"1.{minor}"
-        case 5:
-            return f"2.{minor}"
-        case 6:
-            return f"2.{minor + 6}"
-        case 7:
-            return f"3.{minor}"
-        case 8:
-            return f"4.{minor}"
-    return None
-
-
-_VERSIONS: dict[str, Callable[[str], str | None]] = {
-    "apache": _plain_version,
-    "bitnami": _plain_version,
-    "wurstmeister": _wurstmeister_version,
-    "strimzi": _strimzi_version,
-    # Its tags are Debezium's own versions.
-    "debezium": lambda tag: None,
-}
 
 # Read by Kafka's start scripts or by the image, never written to server.properties as a setting that
 # Kafka knows.
@@ -151,6 +57,8 @@ def read_environment(image: Image, variables: Iterable[Variable]) -> Environment
     found: dict[str, tuple[int, Variable]] = {}
     dropped: list[Dropped] = []
     mapping = _MAPPINGS[image.family, image.component]
+    if image[:2] == ("confluent", "broker"):
+        variables = _with_key_stores(list(variables))
     for variable in variables:
         if _NOT_KEYS.match(variable.name):
             continue
@@ -167,10 +75,42 @@ def read_environment(image: Image, variables: Iterable[Variable]) -> Environment
         answer = mapping(variable, image)
         if isinstance(answer, Dropped):
             dropped.append(answer)
-        elif answer is not None:
+        elif answer is not None and not _is_unset(image.component, answer[0], variable):
             _keep(found, dropped, answer, variable)
     settings = [_setting(key, variable) for key, (_, variable) in found.items()]
     return Environment(tuple(settings), tuple(dropped))
+
+
+def _is_unset(component: str, key: str, variable: Variable) -> bool:
+    """A variable without a value, for a key that cannot be empty."""
+    if variable.text.strip():
+        return False
+    known = lookup(component, key, "3.9") or lookup(component, key, "4.3")
+    return known is None or known.type not in ("string", "list", "password", "class")
+
+
+# What configure of cp-kafka makes of files in /etc/kafka/secrets, where a listener speaks SSL.
+_STORES = {
+    f"KAFKA_SSL_{store}_{written}": f"KAFKA_SSL_{store}_{made}"
+    for store in ("KEYSTORE", "TRUSTSTORE")
+    for written, made in (("FILENAME", "LOCATION"), ("CREDENTIALS", "PASSWORD"))
+} | {"KAFKA_SSL_KEY_CREDENTIALS": "KAFKA_SSL_KEY_PASSWORD"}
+
+
+def _with_key_stores(variables: list[Variable]) -> list[Variable]:
+    advertised = " ".join(one.text for one in variables if one.name == "KAFKA_ADVERTISED_LISTENERS")
+    speaks_ssl = "SSL://" in advertised or "${" in advertised
+    given = {one.name for one in variables}
+    found = []
+    for one in variables:
+        made = _STORES.get(one.name)
+        if made is None:
+            found.append(one)
+        elif speaks_ssl and made not in given and one.text:
+            text = f"/etc/kafka/secrets/{one.text}"
+            text = text if made.endswith("LOCATION") else "${what is in " + text + "}"
+            found.append(one._replace(name=made, text=text, note=f"made of {one.name} by the image"))
+    return found
 
 
 def _setting(key: str, variable: Variable) -> Setting:
@@ -195,7 +135,7 @@ def _keep(
         earlier, new = (strength, new), earlier[1]
     else:
         found[key] = (strength, new)
-    if earlier is not None:
+    if earlier is not None and earlier[1].text != new.text:
         detail = f"{new.name} sets {key} too, and wins"
         dropped.append(_drop(earlier[1], "overridden", detail))
 
@@ -259,8 +199,7 @@ def escaped_key(bare: str) -> str:
 
 def _only_bitnami(variable: Variable) -> Dropped:
     meant = "KAFKA_" + variable.name.removeprefix("KAFKA_CFG_")
-    key = variable.name.removeprefix("KAFKA_").lower().replace("_", ".")
-    detail = f"only the Bitnami image reads KAFKA_CFG_: here this becomes the unknown key {key}"
+    detail = "only the Bitnami image reads KAFKA_CFG_; any other makes a key cfg.* of it, which Kafka ignores"
     return _drop(variable, "not-mapped", detail, meant)
 
 
@@ -303,7 +242,7 @@ def _bitnami(variable: Variable, image: Image) -> Answer:
     if not known_anywhere(key):
         # A switch of the image: KAFKA_KRAFT_CLUSTER_ID, KAFKA_CLIENT_USERS, ALLOW_PLAINTEXT_LISTENER.
         return None
-    detail = f"the Bitnami image makes keys of KAFKA_CFG_ variables only: {key} is not set"
+    detail = "the Bitnami image makes keys of KAFKA_CFG_ variables only"
     return _drop(variable, "needs-prefix", detail, f"KAFKA_CFG_{bare}")
 
 
@@ -394,25 +333,3 @@ _MAPPINGS: dict[tuple[str, str], Callable[[Variable, Image], Answer]] = {
     ("confluent", "connect"): _confluent_connect,
     ("debezium", "connect"): _debezium_connect,
 }
-
-_BROKER_ONLY = (
-    "ADVERTISED_LISTENERS LISTENERS ZOOKEEPER_CONNECT PROCESS_ROLES CONTROLLER_QUORUM_VOTERS "
-    "LISTENER_SECURITY_PROTOCOL_MAP ADVERTISED_HOST_NAME INTER_BROKER_LISTENER_NAME BROKER_ID NODE_ID "
-    "CONTROLLER_QUORUM_BOOTSTRAP_SERVERS OFFSETS_TOPIC_REPLICATION_FACTOR LOG_DIRS"
-)
-_STRONG = frozenset(_BROKER_ONLY.split())
-
-
-def guess(names: Iterable[str]) -> Image | None:
-    """The image by its variables alone, for an own build or a templated reference: a broker if at
-    least two variables stand for what only a broker has, and one of them says how it is reached."""
-    names = set(names)
-    bitnami = {name.removeprefix("KAFKA_CFG_") for name in names if name.startswith("KAFKA_CFG_")}
-    plain = {name.removeprefix("KAFKA_") for name in names if name.startswith("KAFKA_")}
-    for family, bare in (("bitnami", bitnami), ("confluent", plain)):
-        if len(bare & _STRONG) >= 2 and bare & {"ADVERTISED_LISTENERS", "ADVERTISED_HOST_NAME", "LISTENERS"}:
-            return Image(family, "broker")
-    worker = {name.removeprefix("CONNECT_") for name in names if name.startswith("CONNECT_")}
-    if {"BOOTSTRAP_SERVERS", "GROUP_ID"} <= worker or "CONFIG_STORAGE_TOPIC" in worker:
-        return Image("confluent", "connect")
-    return None

@@ -28,19 +28,31 @@ from advisor.api import (
 )
 
 if TYPE_CHECKING:
-    from .spring_source import Prop
+    pass
 
 _KINDS = {"Deployment": "random", "ReplicaSet": "random", "DaemonSet": "random", "StatefulSet": "stable"}
 _KIND = re.compile(rf"^[ \t-]*[\"']?kind[\"']?[ \t]*:[ \t]*[\"']?(?:{'|'.join(_KINDS)}|List)\b", re.MULTILINE)
 # Every pod has its name as host name, unless spec.hostname says otherwise.
 _HOSTNAME = "HOSTNAME"
 _PREFIX = "SPRING_KAFKA_"
-_SECTIONS = ("CONSUMER", "PRODUCER", "ADMIN", "STREAMS", "LISTENER", "TEMPLATE")
 _REFERENCE = re.compile(r"\$\(([A-Za-z_]\w*)\)")
 
 
+# A file of Kafka's or of a framework's, or variables of a broker, inside a ConfigMap.
+_CONFIG_MAP = re.compile(r"^[ \t-]*[\"']?kind[\"']?[ \t]*:[ \t]*[\"']?ConfigMap\b", re.MULTILINE)
+_EMBEDDED = re.compile(
+    r"^[ \t]+[\"']?(?:[\w.-]+\.(?:properties|ya?ml|conf|config)|KAFKA_(?:CFG_)?(?:ADVERTISED_)?LISTENERS"
+    r"|CONNECT_CONFIG_STORAGE_TOPIC)[\"']?[ \t]*:",
+    re.MULTILINE,
+)
+
+
 def claim(name: str, text: str) -> int:
-    return 60 if "kafka" in text.lower() and _KIND.search(text) else 0
+    if "kafka" not in text.lower() and "bootstrap" not in text:
+        return 0
+    if _KIND.search(text):
+        return 60
+    return 58 if _CONFIG_MAP.search(text) and _EMBEDDED.search(text) else 0
 
 
 def load(source: Source) -> Loaded:
@@ -50,12 +62,20 @@ def load(source: Source) -> Loaded:
     except LoadError:
         # A chart's template, or a file of somebody else's: not for us to complain about.
         return Loaded((), "skipped", "it is no YAML as it stands: a template, perhaps")
-    for root in roots:
-        for resource in (root, *_items(root)):
-            if resource.kind == "mapping" and resource.text_at("kind") in _KINDS:
-                found += _workload(source.file, resource)
+    resources = [one for root in roots for one in (root, *_items(root)) if one.kind == "mapping"]
+    maps = [one for one in resources if one.text_at("kind") == "ConfigMap"]
+    services = [one for one in resources if one.text_at("kind") == "Service"]
+    for resource in resources:
+        if resource.text_at("kind") in _KINDS:
+            found += _workload(source.file, resource, services, maps)
+    if maps:
+        from .kube.config_maps import documents_of
+
+        brokers = any(document.component in ("broker", "connect") for document in found)
+        for resource in maps:
+            found += documents_of(source.file, resource, brokers)
     if not found:
-        return Loaded((), "skipped", "no workload of Kubernetes")
+        return Loaded((), "skipped", "no workload of Kubernetes, and no file of Kafka's in a ConfigMap")
     return Loaded(tuple(found))
 
 
@@ -70,7 +90,13 @@ def _at(node: Node | None, *names: str) -> Node | None:
     return node
 
 
-def _workload(file: str, resource: Node) -> list[Document]:
+def _workload(file: str, resource: Node, services: list[Node], maps: list[Node]) -> list[Document]:
+    if _may_run_kafka(resource):
+        from .kube.broker_pods import documents_of
+
+        found = list(documents_of(file, resource, services, maps))
+        if found:
+            return found
     kind = resource.text_at("kind") or ""
     metadata, spec = resource.get("metadata"), resource.get("spec")
     name = (metadata.text_at("name") if metadata is not None and metadata.kind == "mapping" else None) or kind
@@ -80,22 +106,24 @@ def _workload(file: str, resource: Node) -> list[Document]:
     if replicas is not None and replicas.kind == "scalar" and integer(replicas.text()) is not None:
         origin = Origin("file", Location(file, replicas.line), f"{kind} {name}")
         facts.append(Fact("group.members", replicas.text(), origin))
+        facts.append(Fact("pod.count", replicas.text(), origin))
     pod = _at(spec, "template", "spec")
     variables = [found for container in _containers(pod) for found in _variables(container)]
     named = dict.fromkeys([_HOSTNAME] if _at(pod, "hostname") is None else [])
     named |= dict.fromkeys(variable for variable, text, _ in variables if text == _POD_NAME)
     hints = tuple(("pod-name", variable) for variable in named)
+    if any(_is_kafka(container.text_at("image")) for container in _containers(pod)):
+        hints += (("runs", "kafka"),)
     given = [one for one in variables if one[0].startswith(_PREFIX)]
     if not given:
         return [
             Document(file, "kubernetes", "workload", name, (), "", resource.line, tuple(facts), hints=hints)
         ]
     # Most workloads have none, and Spring's fields are much to load.
-    from .spring_clients import documents
-    from .spring_source import Part
+    from .spring_env import clients_of, prop
 
-    props = tuple(_prop(file, *one, named) for one in given)
-    found = documents(file, name, [Part(None, props)], None, frozenset(("default",)))
+    props = [prop(file, variable, _filled(text, named), line) for variable, text, line in given]
+    found = clients_of(file, name, props)
     return [
         document._replace(
             format="kubernetes",
@@ -106,6 +134,28 @@ def _workload(file: str, resource: Node) -> list[Document]:
         )
         for document in found
     ]
+
+
+def _is_kafka(image: str | None) -> bool:
+    """A broker or a worker, and no client."""
+    if image is None or not re.search(r"kafka|connect", image, re.IGNORECASE):
+        return False
+    from .image_names import classify
+
+    return classify(image) is not None
+
+
+def _may_run_kafka(resource: Node) -> bool:
+    """A look that costs little: most workloads are applications."""
+    for container in _containers(_at(resource, "spec", "template", "spec")):
+        image = container.text_at("image") or ""
+        env = container.get("env")
+        names = [entry.text_at("name") or "" for entry in env.elements] if env is not None else []
+        if "kafka" in image or "connect" in image or "cp-server" in image or container.get("envFrom"):
+            return True
+        if any(name.startswith(("KAFKA_", "CONNECT_")) for name in names):
+            return True
+    return False
 
 
 def _joined(own: Iterable[Fact], of_pods: list[Fact]) -> Iterator[Fact]:
@@ -150,21 +200,7 @@ def is_filled_in(text: str) -> bool:
     return bool(_REFERENCE.search(text)) or "${" in text
 
 
-def _prop(file: str, name: str, text: str, line: int, pod_names: Iterable[str]) -> Prop:
-    """A variable as Spring Boot binds it: SPRING_KAFKA_CONSUMER_PROPERTIES_GROUP_INSTANCE_ID is
-    spring.kafka.consumer.properties.group.instance.id. `$(VAR)` is filled in by Kubernetes."""
-    from .spring_source import Prop
-
+def _filled(text: str, pod_names: Iterable[str]) -> str:
+    """`$(VAR)` is filled in by Kubernetes."""
     names = set(pod_names)
-    text = _REFERENCE.sub(lambda found: _POD_NAME if found[1] in names else f"${{{found[1]}}}", text)
-    rest = name.removeprefix(_PREFIX)
-    section, _, field = rest.partition("_")
-    path = ["spring", "kafka"]
-    if section in _SECTIONS:
-        path.append(section.lower())
-        rest = field
-    if rest.startswith("PROPERTIES_"):
-        path += ["properties", rest.removeprefix("PROPERTIES_").lower().replace("_", ".")]
-    else:
-        path.append(rest.lower().replace("_", "-"))
-    return Prop(name, tuple(path), text, file, line)
+    return _REFERENCE.sub(lambda found: _POD_NAME if found[1] in names else f"${{{found[1]}}}", text)

@@ -257,6 +257,8 @@ def _document(
     mine = [entry for entry in entries if not shared or roles.belongs(entry.key, role.component)]
     settings, dropped = settle(file, mine)
     stem = stem_of(file)
+    # Without any key that a broker must have for itself: a part of its settings, as a service takes them.
+    part = role.component == "broker" and not any(roles.is_brokers_own(entry.key) for entry in mine)
     return Document(
         file,
         "properties",
@@ -268,6 +270,7 @@ def _document(
         facts(role.component, settings),
         dropped,
         hints(role.component, settings),
+        part,
     )
 
 
@@ -281,6 +284,7 @@ def settle_plain(file: str, entries: Sequence[Entry]) -> Settled:
         winner = last[entry.key]
         if winner is entry:
             settings.append(setting(entry.key, entry.value, file, entry.line))
+        if winner.value.strip() == entry.value.strip():
             continue
         where = Location(file, entry.line)
         detail = f"line {winner.line} sets {entry.key} again, and the later line wins"
@@ -377,8 +381,9 @@ def _topic(file: str, entries: Sequence[Entry], settle: Settle) -> Document:
         fact = roles.TOPIC_FACTS.get(entry.key)
         value = value_of(entry.key, entry.value.strip())
         if fact is not None:
-            if isinstance(value, str):
-                stated[fact] = Fact(fact, value, Origin("file", Location(file, entry.line)))
+            # A count that is filled in elsewhere is not one that is left to the cluster.
+            count = value if isinstance(value, str) else "unknown"
+            stated[fact] = Fact(fact, count, Origin("file", Location(file, entry.line)))
         elif entry.key in roles.TOPIC_NAME_KEYS:
             name = value if isinstance(value, str) and value else name
         else:

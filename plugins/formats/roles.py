@@ -63,6 +63,20 @@ _BROKER_KEYS = frozenset(
         "offsets.topic.replication.factor",
     )
 )
+_BROKERS_OWN = frozenset(
+    (
+        "process.roles",
+        "broker.id",
+        "node.id",
+        "log.dirs",
+        "log.dir",
+        "zookeeper.connect",
+        "listeners",
+        "advertised.listeners",
+        "controller.quorum.voters",
+        "controller.quorum.bootstrap.servers",
+    )
+)
 _WORKER_TOPICS = frozenset(("config.storage.topic", "offset.storage.topic", "status.storage.topic"))
 # "offsets" and "connect" are words of Kafka too: only whole words of a file's name count.
 _WORDS = re.compile(r"[a-z]+[0-9]*")
@@ -113,6 +127,11 @@ def _components(key: str) -> frozenset[str]:
         scope = "*" if known is None else known.scope
         java |= {"P": {"producer"}, "C": {"consumer"}}.get(scope, {"producer", "consumer", "admin"})
     return frozenset(java)
+
+
+def is_brokers_own(key: str) -> bool:
+    """A key that differs from broker to broker, or says which cluster it is of."""
+    return key in _BROKERS_OWN
 
 
 def named_role(path: str) -> str | None:

@@ -151,6 +151,9 @@ def _stray(prop: Prop, section: str, rest: tuple[str, ...], conditional: bool) -
     if guess is None and (section == "common" or "topic" in uniform("".join(rest))):
         return None  # an application's own, such as spring.kafka.topic.name: it reads them itself
     meant_for, right = guess or (section, None)
+    if right is not None and section not in ("common", meant_for):
+        # Copied from another client's part: whether that client is to have it, its owner must say.
+        right = f"{right} (if it is meant for the {meant_for})"
     # It is told where it is written; a common name belongs to the client that has the key.
     home = meant_for if section == "common" else section
     place = "spring.kafka" if section == "common" else f"spring.kafka.{section}"
@@ -224,8 +227,13 @@ def _shared(one: _Bound, component: str) -> bool:
         first = uniform(one.prop.path[2])
         return component == {"template": "producer", "listener": "consumer", "retry": "consumer"}.get(first)
     if component in ("producer", "consumer"):
-        return roles.belongs(one.key, component)
+        # Every client gets it; a key that another kind of client knows was meant for that one.
+        known = roles.components(one.key)
+        return roles.belongs(one.key, component) and (component in known or known.isdisjoint(_CLIENTS))
     return True
+
+
+_CLIENTS = ("producer", "consumer", "admin", "streams")
 
 
 def _settle(mine: Sequence[_Bound], component: str) -> tuple[list[_Bound], list[Dropped]]:
@@ -248,7 +256,8 @@ def _settle(mine: Sequence[_Bound], component: str) -> tuple[list[_Bound], list[
         earlier_wins = one_source and one.prop.name != before.prop.name and before.canonical
         winner, loser = (before, one) if earlier_wins else (one, before)
         slots[slot] = winner
-        if one_source or one.part.condition == before.part.condition:
+        same = one_source or one.part.condition == before.part.condition
+        if same and _value(winner) != _value(loser):
             dropped.append(_overridden(loser, f"{_at(winner)} sets the same property"))
     standing: dict[str, _Bound] = {}
     for rank, key in sorted(slots, key=lambda slot: slot[0]):

@@ -10,7 +10,19 @@ import re
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from advisor.api import Document, Fact, Loaded, LoadError, Location, Node, Origin, Source, integer, parse_yaml
+from advisor.api import (
+    Document,
+    Fact,
+    Loaded,
+    LoadError,
+    Location,
+    Node,
+    Origin,
+    Source,
+    integer,
+    parse_yaml,
+    without_actions,
+)
 
 from .strimzi_clients import bridge, connect, connector, mirror_maker, mirror_maker_2, user
 from .strimzi_config import BROKER, Resource, config_of, number
@@ -30,12 +42,8 @@ def claim(name: str, text: str) -> int:
 
 def load(source: Source) -> Loaded:
     problems: list[str] = []
-    try:
-        roots = parse_yaml(source.text)
-    except LoadError as error:
-        roots = _without_templates(source.text, error)
-        problems.append("lines of a template are left out: what they put in is not known")
-    resources = [found for root in roots for found in _resources(root, source.file)]
+    roots = _roots(source.text, problems)
+    resources = [found for root in roots for found in _resources(root, source)]
     pools: dict[str, list[Resource]] = {}
     for resource in resources:
         if resource.kind == "KafkaNodePool":
@@ -59,17 +67,25 @@ def load(source: Source) -> Loaded:
     return Loaded(tuple(documents), "partial", reason) if reason else Loaded(tuple(documents))
 
 
-def _without_templates(text: str, error: LoadError) -> list[Node]:
-    """Helm and Jinja put whole lines between the YAML: blank them, so that the lines still count."""
-    if not _LINE_TEMPLATE.search(text):
-        raise error
+def _roots(text: str, problems: list[str]) -> list[Node]:
+    """Helm and Jinja put actions between and into the lines of YAML."""
+    if "{{" not in text and "{%" not in text:
+        return parse_yaml(text)
+    plain = without_actions(text)
     try:
-        return parse_yaml(_LINE_TEMPLATE.sub("", text))
-    except LoadError:
-        raise error from None
+        roots = parse_yaml(plain)
+    except LoadError as error:
+        try:
+            return parse_yaml(text)
+        except LoadError:
+            raise error from None
+    lines = zip(text.split("\n"), plain.split("\n"), strict=True)
+    if any(before.strip() and not after for before, after in lines):
+        problems.append("lines of a template are left out: what they put in is not known")
+    return roots
 
 
-def _resources(root: Node, file: str) -> Iterable[Resource]:
+def _resources(root: Node, source: Source) -> Iterable[Resource]:
     """A document's resources: itself, or the items of a List."""
     for node in [root, *_items(root)]:
         version = node.text_at("apiVersion") or ""
@@ -78,7 +94,12 @@ def _resources(root: Node, file: str) -> Iterable[Resource]:
         deleted = node.text_at("$patch") == "delete"
         if group == "kafka.strimzi.io" and not deleted:
             yield Resource(
-                file, node.text_at("kind") or "", version, node.text_at("metadata", "name") or "", node
+                source.file,
+                node.text_at("kind") or "",
+                version,
+                node.text_at("metadata", "name") or "",
+                node,
+                source.read,
             )
 
 
@@ -95,7 +116,7 @@ class _Count(NamedTuple):
 def _pool_count(pool: Resource) -> _Count:
     replicas = pool.spec("replicas")
     line = pool.line if replicas is None else replicas.line
-    value = None if replicas is None else number(replicas)
+    value = None if replicas is None else number(replicas) or pool.one_by_default(replicas)
     return _Count(None if value is None else integer(value), Origin("file", Location(pool.file, line)))
 
 
@@ -148,7 +169,7 @@ def _brokers(kafka: Resource, pools: list[Resource]) -> list[Fact]:
         # Its pools are elsewhere; replicas, if still there, are ignored.
         return []
     replicas = kafka.spec("kafka", "replicas")
-    value = None if replicas is None else number(replicas)
+    value = None if replicas is None else number(replicas) or kafka.one_by_default(replicas)
     if replicas is None or value is None:
         return []
     return [Fact("cluster.brokers", value, kafka.origin(replicas.line))]
@@ -223,8 +244,9 @@ def _topic(topic: Resource) -> list[Document]:
     for fact, key in (("topic.partitions", "partitions"), ("topic.replication_factor", "replicas")):
         node = topic.spec(key)
         value = None if node is None else number(node)
-        if node is not None and value is not None and value != "-1":
-            facts.append(Fact(fact, value, topic.origin(node.line)))
+        if node is not None and not node.is_null and value != "-1":
+            # A count that is filled in elsewhere is not one that is left to the cluster.
+            facts.append(Fact(fact, value or "unknown", topic.origin(node.line)))
     settings, dropped = config_of(topic, topic.spec("config"), None)
     hints = (("topic", name), *topic.hints())
     return [topic.document("topic", name, settings, facts, dropped, hints)]

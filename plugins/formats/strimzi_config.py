@@ -1,12 +1,14 @@
 """One Strimzi resource, and the `config` maps in it: which keys the operator passes on to Kafka."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from advisor.api import (
     Document,
     Dropped,
     Fact,
+    LoadError,
     Location,
     Node,
     Origin,
@@ -14,6 +16,7 @@ from advisor.api import (
     Value,
     integer,
     is_template,
+    parse_yaml,
     setting,
     value_of,
 )
@@ -105,6 +108,21 @@ class Resource(NamedTuple):
     version: str
     name: str
     node: Node
+    read: Callable[[str], str | None]
+
+    def one_by_default(self, node: Node) -> str | None:
+        """`{{ .Values.kafka.replicas }}` of a chart that runs a single broker unless it is told otherwise:
+        what such a chart is judged as. Any other number is as unknown as before."""
+        path = _VALUE.search(node.text())
+        text = self.read("../values.yaml") if path is not None else None
+        if path is None or text is None:
+            return None
+        try:
+            roots = parse_yaml(text)
+        except LoadError:
+            return None
+        found = [root.text_at(*path[1].split(".")) for root in roots]
+        return "1" if found == ["1"] else None
 
     @property
     def line(self) -> int:
@@ -167,6 +185,9 @@ class Resource(NamedTuple):
         return [setting(key, node.loaded_text(), self.file, node.line, note)]
 
 
+_VALUE = re.compile(r"\{\{[- ]*\$?\.Values\.([\w.]+)")
+
+
 def number(node: Node) -> str | None:
     """A whole number as text, None for a template or anything else."""
     text = node.loaded_text() if node.is_plain else node.text()
@@ -185,10 +206,15 @@ def config_of(
     if node is None or node.kind != "mapping":
         return (), ()
     file = resource.file
+    standing = {key: _text(value) for key, _, value in node.pairs()}
     for key, _, old in _duplicates(node):
+        if standing.get(key) == _text(old):
+            continue
         detail = f"{key} stands again further down, and that one is used"
         dropped.append(Dropped(key, _value(key, old), Location(file, old.line), "overridden", detail))
     for key, at, value in node.pairs():
+        if value.is_null:
+            continue  # an overlay takes the key out
         text = _text(value)
         start = forbidden.forbids(key) if forbidden is not None else None
         if start is None or forbidden is None or _is_per_listener(key, forbidden):

@@ -1,157 +1,235 @@
-"""The report for people: what was joined, what is wrong and where, what to change, what it adds up to."""
+"""The report for people at a terminal: what was joined and survives what, what is wrong and where, what to
+change, what it adds up to. Causes are told once, the worst first; what can wait is a line with the option
+that lists it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from advisor.api import printable as plain
-from advisor.api import trace_table
+from advisor.api import headline_text, printable, wrapped
 
-# Beyond so many deployments only the count of what is unknown is told.
-DETAILED_MAX = 10
+from .causes import Cause, causes_of, count
+from .text_finding import Look, cause_lines, look_of, one_line, titles_of
+
+# So many causes are told with their run; of the others a run is shown on request.
+FULL_MAX = 6
+# Beyond so many deployments those that survive the same are told together.
+DEPLOYMENTS_MAX = 3
+NAMES_MAX = 4
+Report = Mapping[str, Any]
 
 
-def render(report: Mapping[str, Any], options: Mapping[str, Any]) -> str:
-    lines = [*_compared(report), _first_line(report)]
-    lines += _joined(report)
-    lines += _skipped(report)
-    for finding in report["findings"]:
-        if finding["suppressed"] is None:
-            lines.append("")
-            lines += _finding(finding, finding["severity"] != "note" or bool(options.get("runs")))
+def render(report: Report, options: Mapping[str, Any]) -> str:
+    look = look_of(options)
+    findings = [one for one in report["findings"] if one["suppressed"] is None and _counts(one)]
+    if options.get("quiet"):
+        lines = [one_line(one, look) for one in findings if look.all or one["severity"] != "note"]
+        lines += [printable(f"worse: {one}") for one in report.get("changes", {}).get("worse", ())]
+        return "".join(f"{line}\n" for line in lines)
+    lines = [*_opening(report, look)]
+    lines += _changes(report, look)
+    lines += _deployments(report, look)
+    lines += _not_read(report, look, bool(options.get("files")))
+    lines += _causes(report, findings, look)
     if "effective" in report:
         lines += _effective(report["effective"])
-    lines += ["", _summary(report)]
+    lines += ["", *_summary(report, findings, look)]
     return "\n".join(lines) + "\n"
 
 
-def _first_line(report: Mapping[str, Any]) -> str:
-    profile = report["profile"]
-    return plain(f"Kafka {report['kafka_version']}, profile {profile['name']}: {profile['why']}")
+def _counts(finding: Mapping[str, Any]) -> bool:
+    """What a baseline knows is not told again."""
+    return finding.get("baseline") != "known"
 
 
-def _compared(report: Mapping[str, Any]) -> Iterator[str]:
+def _opening(report: Report, look: Look) -> Iterator[str]:
     if "compared" in report:
         sides = [report["compared"][side] for side in ("old", "new")]
         old, new = (f"{side['path']} (Kafka {side['kafka_version']})" for side in sides)
-        yield plain(f"From {old} to {new}")
+        yield printable(f"From {old} to {new}")
+    profile = report["profile"]
+    yield look.paint(
+        printable(f"Kafka {report['kafka_version']}, profile: {profile['name']} ({profile['why']})"), "head"
+    )
 
 
-def _joined(report: Mapping[str, Any]) -> Iterator[str]:
+def _changes(report: Report, look: Look) -> Iterator[str]:
+    """Of --diff-base: what the change makes worse, what it costs, and what it makes better."""
+    changes = report.get("changes")
+    if changes is None:
+        return
+    yield ""
+    yield printable(f"Compared with {changes['base']}:")
+    told = (("worse", "worse", "error"), ("costs", "cost", "warning"), ("better", "better", "fix"))
+    for key, word, style in told:
+        for sentence in changes[key]:
+            first, *more = wrapped(printable(sentence), look.width - 9)
+            yield f"  {look.paint(f'{word:<6}', style)} {first}"
+            yield from (f"         {line}" for line in more)
+    if not any(changes[key] for key, _, _ in told):
+        yield "  nothing is worse or better"
+
+
+# -- what is joined, and what it survives ------------------------------------------------------------------
+
+
+def _deployments(report: Report, look: Look) -> Iterator[str]:
     deployments = report["deployments"]
+    told: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
     for deployment in deployments:
-        lines = [*_headline(deployment)]
-        lines += _open(deployment) if len(deployments) <= DETAILED_MAX else ()
-        lines += _what_if(deployment)
-        if deployment["joined_by"]:
-            yield plain(f"  {deployment['id']}  ({'; '.join(deployment['joined_by'])})")
-        elif lines:
-            yield plain(f"  {deployment['id']}")
-        for line in lines:
-            yield plain(f"    {line}")
+        sentences = tuple(headline_text(deployment["headline"], deployment["guarantees"]))
+        told.setdefault(sentences, []).append(deployment)
+    together = len(deployments) > DEPLOYMENTS_MAX and not look.all
+    for sentences, group in sorted(told.items(), key=_least_first):
+        if together:
+            if sentences:
+                yield from _together(sentences, group, look)
+        else:
+            for deployment in group:
+                yield from _one_deployment(deployment, sentences, look)
+    for deployment in deployments if together else ():
+        yield from _what_if(deployment, look, named=True)
+    yield from _open_questions(deployments, look)
 
 
-def _what_if(deployment: Mapping[str, Any]) -> Iterator[str]:
+def _least_first(item: tuple[Any, list[Mapping[str, Any]]]) -> tuple[int, int]:
+    """What survives least comes first."""
+    headline = item[1][0]["headline"]
+    return tuple(9 if number is None else number for number in headline.values())
+
+
+def _one_deployment(deployment: Mapping[str, Any], sentences: Sequence[str], look: Look) -> Iterator[str]:
+    lines = [*_sentences(sentences, look), *_what_if(deployment, look, named=False)]
+    joined = "; ".join(deployment["joined_by"])
+    if not lines and not joined:
+        return
+    yield ""
+    yield look.paint(printable(deployment["id"]), "head")
+    yield from lines
+    if joined:
+        shown = wrapped(printable(f"joined by {joined}"), look.width - 2, "  ")
+        yield from (look.paint(f"  {line}", "dim") for line in shown)
+
+
+def _together(sentences: Sequence[str], group: Sequence[Mapping[str, Any]], look: Look) -> Iterator[str]:
+    names = [printable(deployment["id"]) for deployment in group]
+    more = len(names) - NAMES_MAX
+    listed = ", ".join(names[:NAMES_MAX]) + (f", +{more} more" if more > 0 else "")
+    yield ""
+    yield from wrapped(f"{count(len(group), 'deployment')}: {listed}", look.width, "  ")
+    yield from _sentences(sentences, look)
+
+
+def _sentences(sentences: Sequence[str], look: Look) -> Iterator[str]:
+    for sentence in sentences:
+        yield from (f"  {line}" for line in wrapped(sentence, look.width - 2, "  "))
+
+
+def _what_if(deployment: Mapping[str, Any], look: Look, named: bool) -> Iterator[str]:
+    of = f"{deployment['id']}, " if named else ""
     for one in deployment.get("what_if", ()):
-        yield f"what if {one['question']}: {one['answer']}"
+        text = printable(f"{of}what if {one['question']}: {one['answer']}")
+        yield from (f"  {line}" for line in wrapped(text, look.width - 2, "  "))
         if one.get("assumptions"):
-            yield f"  assumed: {'; '.join(one['assumptions'])}"
+            assumed = printable(f"assuming {'; '.join(one['assumptions'])}")
+            yield from (f"    {line}" for line in wrapped(assumed, look.width - 4, "  "))
 
 
-def _headline(deployment: Mapping[str, Any]) -> Iterator[str]:
-    survives, away = deployment["headline"]["survives_lost"], deployment["headline"]["writes_with_away"]
-    if survives is not None:
-        lost = f"acknowledged records survive the loss for good of {_brokers(survives)}"
-        yield ", ".join([lost, *_tolerance(deployment)])
-    if away is not None:
-        yield f"writes go on with {_brokers(away)} away"
-
-
-# In words; what the headline tells already is left out.
-_SURVIVED = {
-    ("acked-records-survive", "broker_crash"): ("broker crash", "broker crashes"),
-    ("acked-records-survive", "power_loss"): ("power loss", "power losses"),
-    ("acked-records-survive", "disk_wiped"): ("wiped disk", "wiped disks"),
-}
-
-
-def _tolerance(deployment: Mapping[str, Any]) -> Iterator[str]:
-    """How many of the other faults are survived; 2+ where no more were tried."""
-    counts = []
-    for guarantee in deployment["guarantees"]:
-        for one in guarantee["tolerance"]:
-            words = _SURVIVED.get((guarantee["name"], one["fault"]))
-            if words is not None and one["survives"] is not None:
-                number = f"{one['survives'] or 'no'}{'+' if one['exhausted'] else ''}"
-                counts.append(f"{number} {words[one['survives'] > 1]}")
-    if counts:
-        yield f"and {', '.join(counts)}"
-
-
-def _open(deployment: Mapping[str, Any]) -> Iterator[str]:
+def _open_questions(deployments: Sequence[Mapping[str, Any]], look: Look) -> Iterator[str]:
     """Never worded as success: what the answer depends on is not in sight."""
-    for guarantee in deployment["guarantees"]:
-        if guarantee["verdict"] == "unknown":
-            yield f"unknown {guarantee['name']}: {guarantee['reason']}"
+    asked = list(
+        dict.fromkeys(
+            (deployment["id"], _question(guarantee))
+            for deployment in deployments
+            for guarantee in deployment["guarantees"]
+            if guarantee["verdict"] == "unknown"
+        )
+    )
+    if not asked:
+        return
+    yield ""
+    if look.all:
+        for of, question in asked:
+            yield from wrapped(printable(f"{of}: {question}"), look.width, "  ")
+        return
+    alike = {question: of for of, question in reversed(asked)}
+    yield from wrapped(printable(next(reversed(alike))), look.width, "  ")
+    if len(asked) > 1:
+        yield f"  and {count(len(asked) - 1, 'more open question')}: --all lists them"
 
 
-def _brokers(number: int) -> str:
-    return "no broker" if number == 0 else _count(number, "broker")
+def _question(guarantee: Mapping[str, Any]) -> str:
+    says = guarantee.get("says") or guarantee["name"]
+    reason = str(guarantee["reason"] or "")
+    answer = f"yes if {reason.removeprefix('holds if ')}" if reason.startswith("holds if ") else reason
+    return f"cannot tell whether {says}: {answer}"
 
 
-def _skipped(report: Mapping[str, Any]) -> Iterator[str]:
-    for file in report["files"]:
-        if file["status"] != "audited":
-            yield plain(f"  {file['status']} {file['file']}: {file['reason']}")
+def _not_read(report: Report, look: Look, listed: bool) -> Iterator[str]:
+    """Files that are Kafka's and are not read, or only in part."""
+    files = [file for file in report["files"] if file["status"] != "audited"]
+    shown = files if look.all or listed else files[:NAMES_MAX]
+    if files:
+        yield ""
+    for file in shown:
+        text = printable(f"{file['status']} {look.path_of(file['file'])}: {file['reason']}")
+        yield from wrapped(text, look.width, "  ")
+    if len(files) > len(shown):
+        yield f"and {count(len(files) - len(shown), 'more file')} of Kafka's not read: --files lists them"
 
 
-def _finding(finding: Mapping[str, Any], with_run: bool) -> Iterator[str]:
-    at = finding["locations"][0]
-    place = at["file"] if at["line"] is None else f"{at['file']}:{at['line']}"
-    yield plain(f"{place}: {finding['severity']} {finding['code']} {finding['name']}")
-    yield plain(f"    {finding['message']}")
-    for other in finding["locations"][1:]:
-        where = other["file"] if other["line"] is None else f"{other['file']}:{other['line']}"
-        yield plain(f"    with {where}")
-    if finding["evidence"]["trace"] and with_run:
-        spent = finding["evidence"]["numbers"].get("spent")
-        yield plain(f"    the shortest run found (faults: {spent}):" if spent else "    a run of it:")
-        for line in trace_table(finding["evidence"]["trace"]):
-            yield plain(f"      {line.removeprefix('  ').rstrip()}")
-    for name, value in finding["evidence"]["numbers"].items():
-        if name != "spent":
-            yield plain(f"    {name}: {value}")
-    for fix in finding["fixes"][:1]:
-        yield plain(f"    fix: {'; '.join(_change(change) for change in fix['changes'])}")
-        if fix["condition"]:
-            yield plain(f"    then it {fix['condition']}")
-        if fix["price"]:
-            yield plain(f"    price: {fix['price']}")
-    for step in finding["advice"]:
-        yield plain(f"    advice: {step}")
-    if finding["covers"]:
-        yield plain(f"    also mends {', '.join(finding['covers'])}")
+# -- what is wrong -----------------------------------------------------------------------------------------
 
 
-def _change(change: Mapping[str, Any]) -> str:
-    if change["action"] == "remove":
-        return f"remove {change['key']}"
-    verb = "add" if change["action"] == "add" else "set"
-    return f"{verb} {change['key']} = {change['to']}"
+def _causes(report: Report, findings: Sequence[Mapping[str, Any]], look: Look) -> Iterator[str]:
+    titles = titles_of(report.get("rules", ()))
+    causes = causes_of(report, findings, fold=not look.all)
+    waiting = [cause for cause in causes if cause.severity == "note" and not look.all]
+    told = [cause for cause in causes if cause.severity != "note" or look.all]
+    explained: set[str] = set()
+    without_run = 0
+    for number, cause in enumerate(told):
+        trace = cause.first["evidence"]["trace"]
+        full = look.all or look.runs or number < FULL_MAX
+        kind = str(trace[0]["state"].get("kind", "partition")) if trace and full else ""
+        yield ""
+        yield from cause_lines(cause, titles, look, full, legend=bool(kind) and kind not in explained)
+        explained.add(kind)
+        without_run += bool(trace) and not full
+    if without_run:
+        yield ""
+        last = "one of these" if without_run == 1 else f"{without_run} of these"
+        yield f"--runs shows how the last {last} can happen"
+    if waiting:
+        yield ""
+        notes = sum(len(cause.findings) for cause in waiting)
+        by_code: dict[str, list[Cause]] = {}
+        for cause in waiting:
+            by_code.setdefault(cause.code, []).append(cause)
+        each = [f"{one[0].title} ({_code_and_places(one)})" for one in list(by_code.values())[:NAMES_MAX]]
+        more = len(by_code) - NAMES_MAX
+        text = f"{count(notes, 'note')}: {'; '.join(each)}" + (f"; +{more} more" if more > 0 else "")
+        text += f". --all shows {'it' if notes == 1 else 'them'}"
+        yield from wrapped(printable(text), look.width, "  ")
 
 
-def _effective(entries: list[Mapping[str, Any]]) -> Iterator[str]:
+def _code_and_places(causes: Sequence[Cause]) -> str:
+    places = sum(len(cause.findings) for cause in causes)
+    return causes[0].code if places == 1 else f"{causes[0].code}, {places} places"
+
+
+def _effective(entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     # tabulate is slow to import and only tables need it.
     from tabulate import tabulate
 
     for entry in entries:
         yield ""
-        yield plain(
+        yield printable(
             f"{entry['deployment']} (Kafka {entry['version']}), {entry['component']} settings in force:"
         )
         rows = [
-            [plain(row["key"]), plain(str(row["value"])), plain(_origin(row["origin"]))]
+            [printable(row["key"]), printable(str(row["value"])), printable(_origin(row["origin"]))]
             for row in entry["settings"]
         ]
         table = tabulate(rows, headers=["key", "value", "from"], tablefmt="simple", disable_numparse=True)
@@ -166,23 +244,78 @@ def _origin(origin: Mapping[str, Any]) -> str:
     return note or origin["kind"]
 
 
-def _summary(report: Mapping[str, Any]) -> str:
+# -- what it adds up to ------------------------------------------------------------------------------------
+
+
+def _summary(report: Report, findings: Sequence[Mapping[str, Any]], look: Look) -> Iterator[str]:
     summary = report["summary"]
+    parts = [count(summary[f"{word}s"], word) for word in ("error", "warning", "note") if summary[f"{word}s"]]
+    files = count(sum(file["status"] != "skipped" for file in report["files"]), "file")
+    ignored = f" ({count(summary['ignored'], 'other file')} ignored)" if summary["ignored"] else ""
+    read = f"read {files}{ignored}"
+    compared = "baseline" in report or "changes" in report
+    text = f"{', '.join(parts) or ('no new finding' if compared else 'no finding')}; {read}"
     suppressed = sum(finding["suppressed"] is not None for finding in report["findings"])
-    parts = [
-        _count(summary["errors"], "error"),
-        _count(summary["warnings"], "warning"),
-        _count(summary["notes"], "note"),
-    ]
-    text = f"{', '.join(parts)} in {_count(summary['files'], 'file')}"
-    if suppressed:
-        text += f", {suppressed} suppressed"
+    known = sum(finding.get("baseline") == "known" for finding in report["findings"])
+    where = f"known in {report['changes']['base']}" if "changes" in report else "in the baseline"
+    for number, word in ((suppressed, "suppressed"), (known, where)):
+        text += f", {number} {word}" if number else ""
     if summary["unknown"]:
-        text += f", {summary['unknown']} unknown"
-    if summary["ignored"]:
-        text += f", {_count(summary['ignored'], 'file')} ignored"
-    return text
+        text += f", {count(summary['unknown'], 'open question')}"
+    style = "error" if summary["errors"] else "warning" if summary["warnings"] else "head"
+    yield from (look.paint(line, style) for line in wrapped(text, look.width, "  "))
+    yield from _gone(report, look)
+    yield from _owners(report, look)
+    yield from _fixable(findings, look)
+    yield from _hidden(report, look)
 
 
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}" + ("" if number == 1 else "s")
+def _hidden(report: Report, look: Look) -> Iterator[str]:
+    """What only the profile keeps from being told."""
+    hidden = report["summary"].get("hidden")
+    if hidden:
+        profiles = [deployment["profile"] for deployment in report["deployments"]]
+        first, *others = dict.fromkeys(one["why"] for one in profiles if one["name"] == "dev")
+        more = f" (and {count(len(others), 'reason')} more)" if others else ""
+        text = f"{count(hidden, 'finding')} hidden: dev because {first}{more}; `--profile prod` shows them"
+        yield from wrapped(printable(text), look.width, "  ")
+
+
+def _gone(report: Report, look: Look) -> Iterator[str]:
+    gone = report.get("baseline", {}).get("gone", ())
+    if gone:
+        shown = gone if look.all else gone[:NAMES_MAX]
+        more = len(gone) - len(shown)
+        listed = ", ".join(f"{one['code']} in {look.path_of(one['file'])}" for one in shown)
+        are = "is" if len(gone) == 1 else "are"
+        text = f"{count(len(gone), 'finding')} of the baseline {are} gone: {listed}"
+        text += (f", +{more} more" if more else "") + "; --update-baseline removes them from it"
+        yield from wrapped(printable(text), look.width, "  ")
+
+
+def _owners(report: Report, look: Look) -> Iterator[str]:
+    owners = [one for one in report.get("owners", ()) if one["errors"] or one["warnings"]]
+    if owners:
+        told = (f"{one['owner']} {_counted(one)}" for one in owners[:NAMES_MAX])
+        more = len(owners) - NAMES_MAX
+        text = f"owners: {'; '.join(told)}" + (f"; +{more} more" if more > 0 else "")
+        yield from wrapped(printable(text), look.width, "  ")
+
+
+def _counted(one: Mapping[str, Any]) -> str:
+    return ", ".join(count(one[f"{word}s"], word) for word in ("error", "warning") if one[f"{word}s"])
+
+
+def _fixable(findings: Sequence[Mapping[str, Any]], look: Look) -> Iterator[str]:
+    """What `fix` would change: changes with a file."""
+    changes: set[tuple[str, str, str]] = set()
+    fixed = 0
+    for finding in findings:
+        first = finding["fixes"][0]["changes"] if finding["fixes"] else ()
+        if first and finding["severity"] != "note" and all(change["file"] is not None for change in first):
+            fixed += 1
+            changes |= {(change["file"], change["key"], str(change["to"])) for change in first}
+    if changes:
+        files = len({file for file, _, _ in changes})
+        text = f"`kafka-advisor fix` would change {count(len(changes), 'setting')} in {count(files, 'file')}"
+        yield from wrapped(f"{text} and fix {count(fixed, 'finding')}", look.width, "  ")

@@ -91,7 +91,7 @@ def row_at_a_time(spark: Any, source: str, rows: int) -> None:
 
 
 def run() -> dict[str, Any]:
-    from advisor.fleet.session import open_session
+    from advisor.spark.session import open_session
 
     family = Family()
     with tempfile.TemporaryDirectory(prefix="kafka-advisor-bench-") as name:

@@ -25,7 +25,7 @@ ROUNDS = int(os.environ.get("FLEET_ROUNDS", "5"))
 
 def run() -> dict[str, Any]:
     from advisor.fleet import audit_fleet
-    from advisor.fleet.session import open_session
+    from advisor.spark.session import open_session
 
     sys.path.insert(0, str(ROOT / "samples/fleet"))
     import generate

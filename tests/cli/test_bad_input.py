@@ -283,7 +283,7 @@ def good(tmp_path):
         (["--kafka-version", "banana"], "banana"),
         (["--kafka-version", "4.x", "--set", "producer.acks=1"], "4.x"),
         (["--kafka-version", ""], "version"),
-        (["--format", "yaml"], "no report format 'yaml'; there is json, text"),
+        (["--format", "yaml"], "no report format 'yaml' (allowed: github, gitlab, html, json,"),
         (["--report", "json"], "write FORMAT=FILE"),
         (["--report", "xml=x"], "no report format 'xml'"),
         (["--report", "json=no/such/folder/x.json"], "no/such/folder/x.json: no such file"),
@@ -457,7 +457,7 @@ def test_unwritable_cache_is_a_note(advisor, tmp_path, where):
     said = told(done, 0)
     assert said.startswith("kafka-advisor: cache off: ")
     assert said.count("\n") == 1
-    assert "in 1 file" in done.stdout
+    assert "read 1 file" in done.stdout
     assert told(advisor("audit", "--no-cache", "."), 0) == ""
 
 

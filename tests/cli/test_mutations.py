@@ -38,6 +38,17 @@ SEEDS = {
     "envfile": ["tests/formats/envfile/confluent/broker.env"],
     "kubernetes": ["tests/formats/kubernetes/spring-variables/billing.yaml"],
     "strimzi": ["samples/strimzi/kafka.yaml", "tests/formats/strimzi/mirror-maker-2/old.yaml"],
+    "cloudformation": ["tests/formats/cloudformation/yaml/msk.yml"],
+    "connector": ["tests/formats/connector/source-overrides/sources.json"],
+    "helm": ["tests/formats/helm/bitnami/values.yaml"],
+    "java-source": [
+        "tests/formats/java-source/client-maps/KafkaConfig.java",
+        "tests/formats/java-source/kotlin/Consumers.kt",
+    ],
+    "librdkafka": ["tests/formats/librdkafka/python/worker.py", "tests/formats/librdkafka/go/main.go"],
+    "micronaut": ["tests/formats/micronaut/yaml/application.yml"],
+    "quarkus": ["tests/formats/quarkus/channels/application.properties"],
+    "terraform": ["tests/formats/terraform/msk/msk.tf"],
 }
 # What means something to one of the syntaxes, and bytes that mean nothing to any.
 PIECES = [

@@ -400,4 +400,10 @@ def test_a_template_says_what_fills_it_in(value):
 
 def test_the_name_of_a_secret_stays_where_its_default_goes():
     assert value_of("broker.rack", "a-${DB_PASSWORD:x}") == Unknown("a-${DB_PASSWORD:<secret>}")
-    assert isinstance(value_of("ssl.key.password", "${DB_PASSWORD:x}"), Secret)
+    assert value_of("ssl.key.password", "${DB_PASSWORD:x}") == Unknown("${DB_PASSWORD:<secret>}")
+
+
+def test_a_password_that_looks_like_a_variable_is_not_shown():
+    assert value_of("ssl.key.password", "$ecret") == Unknown("a template")
+    assert value_of("ssl.key.password", "<ecret>") == Unknown("a template")
+    assert isinstance(value_of("ssl.key.password", "pas$word"), Secret)

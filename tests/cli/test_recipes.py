@@ -39,7 +39,7 @@ def test_the_lines_are_told():
     for line in recipe("no-loss", "4.3"):
         if line.because:
             assert f"{line.key}={line.value}\n    {line.because}" in text
-    assert "elected b1 clean" in text
+    assert "broker 1 takes over" in text
     assert "commit after the work" in text
 
 

@@ -247,3 +247,32 @@ def test_a_brokers_fix_is_made_on_every_broker(own, tmp_path):
     assert code == 0, told
     after = (repo / "docker-compose.yml").read_text()
     assert after == compose.replace(":9092\n", ":9092\n      KAFKA_MIN_INSYNC_REPLICAS: 2\n")
+
+
+def fixes_of(folder: Path, **options) -> dict[tuple[str, str, str], list]:
+    report = audit_paths([str(folder)], profile="prod", **options)
+    return {
+        (finding["code"], finding["locations"][0]["file"], finding["message"]): finding["fixes"]
+        for finding in report["findings"]
+    }
+
+
+@pytest.mark.parametrize("folder", SAMPLES, ids=lambda folder: folder.name)
+def test_a_rule_asked_alone_offers_the_fix_of_a_whole_audit(folder, tmp_path):
+    folder = Path(shutil.copytree(folder, tmp_path / "files"))
+    whole = fixes_of(folder)
+    for code in sorted({code for code, _, _ in whole} - {"KA001"}):
+        alone = fixes_of(folder, select=[code])
+        assert {mark: fixes for mark, fixes in whole.items() if mark[0] == code}.items() <= alone.items()
+
+
+def test_a_fix_of_one_rule_is_held_against_rules_that_were_not_asked(tmp_path):
+    """acks=all alone would stop the writes of a topic with two replicas that must both be in sync."""
+    files = {
+        "producer.properties": "bootstrap.servers=kafka:9092\nacks=1\n",
+        "topic-orders.properties": "partitions=3\nreplication.factor=2\nmin.insync.replicas=2\n",
+    }
+    folder = place(tmp_path, files)
+    whole, alone = fixes_of(folder), fixes_of(folder, select=["KA101"])
+    assert alone == {mark: fixes for mark, fixes in whole.items() if mark[0] == "KA101"}
+    assert alone

@@ -86,7 +86,7 @@ def test_the_header_tells_what_is_mended_and_its_price(lossy):
     head = diff.partition("--- a/")[0]
     assert all(line.startswith("# ") for line in head.splitlines())
     assert "# app/producer.properties:4: error KA101 acked-record-loss\n" in head
-    assert "#     price: writes now go on with at most 1 broker away instead of 2\n" in head
+    assert "#     cost: writes stop when 2 brokers are down (now 3)\n" in head
     assert head.count("fix: set acks = all") == 1
 
 

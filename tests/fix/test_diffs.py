@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor.edit.diff import unified
-from advisor.edit.masks import hidden_lines
+from advisor.tell.masks import hidden_lines
 from tests.conftest import needs
 
 

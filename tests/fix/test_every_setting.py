@@ -60,7 +60,7 @@ def written(documents: tuple[Document, ...], file: str):
 def test_every_setting(path):
     text = decode(path.read_bytes(), "iso-8859-1")
     spec = format_of(path, text)
-    if spec is None:
+    if spec is None or spec.edit is None:
         return
     load, edit = function(spec.load, "loaded"), function(spec.edit, "text")
     try:

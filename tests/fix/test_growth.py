@@ -9,7 +9,7 @@ import os
 
 from advisor import engine
 from advisor.commands import run
-from advisor.find import outcomes
+from advisor.find.reuse import outcomes
 
 from ..linear.growth import cpu
 from .estate import write_estate

@@ -24,7 +24,7 @@ QUICK = {
 @pytest.fixture(scope="session")
 def spark():
     needs("java")
-    from advisor.fleet.session import open_session
+    from advisor.spark.session import open_session
 
     session = open_session("local[2]", None, QUICK)
     yield session

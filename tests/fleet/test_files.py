@@ -10,10 +10,10 @@ import generate
 import pytest
 
 from advisor.fleet import FleetOptions, audit_fleet
-from advisor.fleet.owners import codeowners, path_pattern
 from advisor.fleet.trees.plan_here import found_here
 from advisor.model import UsageError
 from advisor.registry import Registry, load_registry
+from advisor.tell.owners import codeowners, path_pattern
 
 
 class Asked(NamedTuple):

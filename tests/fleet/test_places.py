@@ -8,7 +8,7 @@ import pytest
 
 from advisor.fleet import FleetOptions
 from advisor.fleet.run import audit_fleet
-from advisor.fleet.store.places import HadoopPlace, place
+from advisor.spark.places import HadoopPlace, place
 
 from .test_files import places
 
@@ -32,7 +32,7 @@ def tree(folder):
         "a/.github/CODEOWNERS": "* @org/pay\n_drafts/ @org/drafts\n",
         "a/.producer.properties": producer,
         "a/_drafts/sp ace%20#é.properties": producer,
-        "a/.env": "KAFKA_MIN_INSYNC_REPLICAS=1\n",
+        "a/.env": "KAFKA_MIN_INSYNC_REPLICAS=1\nKAFKA_OFFSETS_TOPIC_REPLICATION_FACTOR=1\n",
         "a/compose.yml": "services:\n  kafka:\n    image: apache/kafka:3.9.0\n    env_file: [.env]\n",
         "b/topic.properties": "min.insync.replicas=1\nreplication.factor=1\npartitions=3\n",
         "b/application.yml": "spring:\n  kafka: {a: [\n",

@@ -8,9 +8,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from advisor.fleet.store import verdict_table
-from advisor.fleet.store.places import LocalPlace
 from advisor.fleet.store.verdict_table import COLUMNS, FILES_MAX, SIMULATOR, keep_verdicts, read_verdicts
 from advisor.model import UsageError
+from advisor.spark.places import LocalPlace
 
 
 def answer(number: int) -> dict[str, str]:

@@ -11,10 +11,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from advisor.fleet import audit_fleet, findings_by_row
-from advisor.fleet.session import NEEDED, settings
 from advisor.fleet.store.tables import SCHEMAS
 from advisor.fleet.tell import page
 from advisor.model import UsageError
+from advisor.spark.session import NEEDED, settings
 from tests.cli.test_planted_secrets import CASES
 
 from .conftest import told

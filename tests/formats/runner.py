@@ -1,9 +1,9 @@
 """Golden cases of the input formats: `tests/formats/<format>/<case>/` in, `expected.json` out.
 
-Every file of a case (sub-folders included) is offered to the format of its folder, whose module is
-`kafka_advisor_plugins.formats.<format>`. What it claims, loads or refuses is compared with
-`expected.json`. After a change that is meant, `python -m tests.formats.runner --rewrite [FORMAT...]`
-writes the goldens anew: read the diff before you commit it.
+Every file of a case (sub-folders included) is offered to the format of its folder. What it claims, loads or
+refuses is compared with `expected.json`. After a change that is meant,
+`python -m tests.formats.runner --rewrite [FORMAT...]` writes the goldens anew: read the diff before you
+commit it.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator
-from importlib import import_module
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from advisor.model import Document, Loaded, LoadError, Source
+from advisor.registry import function, load_registry
 
 HERE = Path(__file__).parent
 EXPECTED = "expected.json"
@@ -116,10 +116,16 @@ def _rows(value: Any, indent: str = "") -> Iterator[str]:
         yield json.dumps(value, ensure_ascii=False)
 
 
+def code_of(format_name: str) -> tuple[Load, Claim]:
+    """What loads a format's files, and what claims them, as its plugin says."""
+    (spec,) = [spec for spec in load_registry().formats if spec.name == format_name]
+    return function(spec.load, "loaded"), function(spec.claim, "claim")
+
+
 def rewrite(format_name: str) -> None:
-    module = import_module(f"kafka_advisor_plugins.formats.{format_name.replace('-', '_')}")
+    load, claim = code_of(format_name)
     for case_dir in cases(format_name):
-        text = "".join(_rows(outcome(case_dir, module.load, module.claim))) + "\n"
+        text = "".join(_rows(outcome(case_dir, load, claim))) + "\n"
         (case_dir / EXPECTED).write_text(text, "utf-8")
 
 

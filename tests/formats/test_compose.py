@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from kafka_advisor_plugins.formats import compose, envfile
 from kafka_advisor_plugins.formats.compose_env import interpolate
 from kafka_advisor_plugins.formats.envfile import parse_env
-from kafka_advisor_plugins.formats.images import Image, Variable, classify, read_environment
+from kafka_advisor_plugins.formats.image_names import Image, base_image, classify, guess
+from kafka_advisor_plugins.formats.images import Variable, read_environment
 
 from advisor.model import LoadError, Source
 from tests.formats import runner
@@ -48,12 +49,18 @@ def test_envfile_case(case: Path) -> None:
         ("bitnami/kafka:3", "bitnami", None),
         ("wurstmeister/kafka:2.13-2.8.1", "wurstmeister", "2.8.1"),
         ("wurstmeister/kafka:latest", "wurstmeister", None),
-        ("debezium/kafka:2.7", "debezium", None),
+        ("debezium/kafka:2.7", "debezium", "3.7"),
+        ("debezium/kafka:latest", "debezium", None),
         ("quay.io/strimzi/kafka:latest-kafka-4.1.0", "strimzi", "4.1.0"),
     ],
 )
 def test_broker_images(reference: str, family: str, version: str | None) -> None:
-    assert classify(reference) == Image(family, "broker", version)
+    # What apache/kafka and cp-kafka are given by variables is all that Kafka gets.
+    assert classify(reference) == Image(family, "broker", version, bare=family in ("apache", "confluent"))
+
+
+def test_an_image_with_a_configuration_of_its_own() -> None:
+    assert classify("confluentinc/confluent-local:7.5.0") == Image("confluent", "broker", "3.5", bare=False)
 
 
 @pytest.mark.parametrize(
@@ -171,3 +178,40 @@ def test_a_broken_file_is_read_or_refused(data: st.DataObject) -> None:
             module.load(Source("docker-compose.yml", text, lambda path: text[:200]))
         except LoadError:
             continue
+
+
+def test_an_own_image_is_told_by_what_it_is_built_from():
+    dockerfile = """
+        ARG BASE=confluentinc/cp-kafka-connect
+        ARG TAG=7.5.1
+        FROM maven:3 AS build
+        RUN mvn package
+        FROM --platform=linux/amd64 ${BASE}:$TAG AS worker
+        FROM worker
+    """
+    assert classify(base_image(dockerfile)) == Image("confluent", "connect", "3.5")
+    assert base_image("RUN true") == ""
+
+
+def test_an_image_that_nobody_knows_is_told_by_its_variables():
+    broker = ("KAFKA_ADVERTISED_LISTENERS", "KAFKA_ZOOKEEPER_CONNECT")
+    assert guess(broker) == Image("confluent", "broker")
+    assert guess((*broker, "KAFKA_CREATE_TOPICS")) == Image("wurstmeister", "broker")
+    assert guess(("KAFKA_CFG_LISTENERS", "KAFKA_CFG_NODE_ID")) == Image("bitnami", "broker")
+    assert guess(("GROUP_ID", "CONFIG_STORAGE_TOPIC", "OFFSET_STORAGE_TOPIC")) == Image("debezium", "connect")
+    assert guess(("KAFKA_BROKERS", "KAFKA_TOPIC")) is None
+
+
+@pytest.mark.parametrize(
+    ("reference", "version"),
+    [
+        ("confluentinc/cp-kafka-connect:7.6.1", "3.6"),
+        ("cnfldemos/cp-server-connect-datagen:0.6.4-7.5.0", "3.5"),
+        ("quay.io/debezium/connect:2.7.3.Final", "3.7"),
+        ("debezium/kafka:1.9", "3.2"),
+    ],
+)
+def test_the_tag_gives_the_version_of_workers_too(reference, version):
+    found = classify(reference)
+    assert found is not None
+    assert found.version == version

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.rules.case_files import all_cases
+from tests.rules.case_files import Case, all_cases, read_cases
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 # What is expected and what runs the cases lies beside the inputs, and is none.
@@ -42,9 +42,13 @@ def corpus() -> tuple[Seed, ...]:
     ]
     cases = [
         Seed(case.id, CONFIGURATION, tuple((name, text.encode()) for name, text in case.files.items()))
-        for case in all_cases()
+        for case in (*all_cases(), *_audited_cases())
     ]
     return (*found, *cases)
+
+
+def _audited_cases() -> list[Case]:
+    return [case for path in sorted((ROOT / "tests/audits").glob("*.txt")) for case in read_cases(path)]
 
 
 def of_kind(kind: str) -> tuple[Seed, ...]:
@@ -81,7 +85,10 @@ def _under(folder: Path) -> list[Seed]:
 
 
 def _is_input(path: Path) -> bool:
-    return not path.name.endswith(NO_INPUT) and path.name[0] != "." and path.stat().st_size <= BYTES_MAX
+    """A golden case of a format may be of any suffix: source code and command output are inputs there."""
+    case = path.relative_to(ROOT).parts[:2] == ("tests", "formats") and len(path.relative_to(ROOT).parts) > 4
+    none = ("expected.json",) if case else NO_INPUT
+    return not path.name.endswith(none) and path.name[0] != "." and path.stat().st_size <= BYTES_MAX
 
 
 def _alone(path: Path) -> Seed:

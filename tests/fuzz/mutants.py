@@ -13,7 +13,7 @@ from .changes import any_key, any_value, mutate, plant_secret
 from .corpus import CHECKPOINT, CONFIGURATION, PACK, PROJECT_FILE, SCENARIO, SCHEDULE, Seed, corpus, of_kind
 from .words import VERSIONS, WHOLE, component_keys, file_names
 
-FAMILIES = ("KA0", "KA1", "KA2", "KA3", "KA4", "KA5")
+FAMILIES = ("KA0", "KA1", "KA2", "KA3", "KA4", "KA5", "KA6")
 
 
 class Mutant(NamedTuple):
@@ -239,12 +239,13 @@ def _format(chance: Random) -> list[str]:
 
 
 def _simulate_options(chance: Random) -> list[str]:
-    from advisor.packs.vocabulary import BROKER_FAULTS, GUARANTEES, PRODUCER_FAULTS, TRANSACTION_FAULTS
+    from advisor.packs.vocabulary import BROKER_FAULTS, PRODUCER_FAULTS, TRANSACTION_FAULTS
+    from advisor.simulate.guarantees import asked_by_hand
 
     faults = [*BROKER_FAULTS, *PRODUCER_FAULTS, *TRANSACTION_FAULTS]
     words = _format(chance)
     if chance.random() < 0.5:
-        words += ["--guarantee", chance.choice(list(GUARANTEES))]
+        words += ["--guarantee", chance.choice(list(asked_by_hand()))]
         for option in ("--faults", "--environment"):
             if chance.random() < 0.15:
                 count = chance.choice(("0", "1", "2", "rf", "rf-1", "100", "-1"))

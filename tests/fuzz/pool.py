@@ -6,6 +6,7 @@ too long, was ended by the mutant it was at; another child goes on behind it.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import resource
@@ -85,8 +86,9 @@ class Pool:
                             children.append(self._fork(child.indices))
         finally:
             for child in children:
-                os.kill(child.pid, signal.SIGKILL)
-                os.waitpid(child.pid, 0)
+                with contextlib.suppress(ProcessLookupError, ChildProcessError):
+                    os.kill(child.pid, signal.SIGKILL)
+                    os.waitpid(child.pid, 0)
 
     def alone(self, mutant: Mutant) -> Failure | None:
         """Run in a process of its own and with an empty cache, as a user's first run is."""
@@ -118,8 +120,9 @@ class Pool:
         status = os.waitstatus_to_exitcode(os.waitpid(child.pid, 0)[1])
         if child.at is not None:
             yield child.at, self._ended(child, status)
-        elif status != 0:
+        elif status > 0:
             raise RuntimeError(f"the fuzzer itself failed: {_all_of(child.stack)}")
+        # Ended by a signal between two mutants: somebody else's doing; another child goes on.
         os.close(child.pipe)
         os.close(child.stack)
         return True

@@ -33,30 +33,39 @@ def asked(folder: Path, rule: str, **options: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("rule", "says"),
     [
-        ('guarantee = "group-stable"\nparams = { by = "heartbeat" }', "params.by is 'heartbeat'"),
-        ('guarantee = "group-stable"\nparams = { by = "" }', "params.by is ''; group-stable takes batch, "),
-        ('guarantee = "group-stable"\nparams = { by = ["batch"] }', "params.by is ['batch']"),
+        ('guarantee = "group-stable"\npart = "heartbeat"', "part is 'heartbeat'; group-stable has batch, "),
         (
-            'guarantee = "rebalance-pause"\nparams = { limit_ms = "soon" }',
+            'guarantee = "rebalance-pause"\npart = "crash"\nparams = { limit_ms = "soon" }',
             "params.limit_ms is 'soon', must be a",
         ),
         (
-            'guarantee = "rebalance-pause"\nparams = { limit_ms = -1 }',
+            'guarantee = "rebalance-pause"\npart = "crash"\nparams = { limit_ms = -1 }',
             "params.limit_ms is -1, must be a number",
         ),
-        ('guarantee = "rebalance-pause"\nparams = { limit_ms = true }', "params.limit_ms is True, must be a"),
+        (
+            'guarantee = "rebalance-pause"\npart = "crash"\nparams = { limit_ms = true }',
+            "params.limit_ms is True, must be a",
+        ),
         (
             'guarantee = "acked-records-survive"\nfaults = { broker_krash = 1 }',
             "did you mean 'broker_crash'?",
         ),
         ('guarantee = "send-order-kept"\nfaults = { power_loss = 1 }', "is not asked about 'power_loss'"),
         ('guarantee = "send-order-kept"\nfaults = { lost_response = "rf" }', "wants a number"),
-        ('guarantee = "members-admitted"', "params.by is missing"),
-        ('guarantee = "group-stable"\nparams = { bye = "batch" }', "no param 'bye'; there is by"),
-        ('guarantee = "size-chain"\nparams = { part = "stuk" }', "takes refused, stated, stuck"),
-        ('guarantee = "storage-bounded"\nparams = { asks = "ages" }', "params.asks is 'ages'"),
-        ('guarantee = "records-delivered"\nparams = { ask = "retry" }', "params.ask is 'retry'"),
+        ('guarantee = "members-admitted"', "part is missing; members-admitted has assigned, "),
+        (
+            'guarantee = "group-stable"\npart = "batch"\nparams = { by = "batch" }',
+            "no param 'by'; there is none",
+        ),
+        ('guarantee = "size-chain"\npart = "stuk"', "size-chain has refused, stated, stuck"),
+        ('guarantee = "storage-bounded"\npart = "ages"', "part is 'ages'"),
+        ('guarantee = "records-delivered"\npart = "retry"', "part is 'retry'"),
         ('guarantee = "batches-fit"\nparams = { by = "x" }', "no param 'by'; there is none"),
+        ('guarantee = "batches-fit"\npart = "x"', "part is 'x'; batches-fit has none"),
+        (
+            'guarantee = "writes-available"\npart = "offset"',
+            "part is 'offset'; writes-available has auto-created, ",
+        ),
         ('when = { key = "producer.ackss", eq = "1" }', "did you mean producer.acks?"),
         ('when = { key = "producer.ack", eq = "1" }', "did you mean producer.acks?"),
         ('when = { key = "topic.min.insync.replica", lt = 2 }', "did you mean topic.min.insync.replicas?"),
@@ -96,9 +105,9 @@ def test_what_can_be_there_is_not_refused(tmp_path: Path, key: str) -> None:
 
 
 def test_a_param_of_the_project_file_is_held_to_the_same(tmp_path: Path) -> None:
-    (tmp_path / "kafka-advisor.toml").write_text('[params.KA422]\nby = "heartbeat"\n')
-    with pytest.raises(UsageError, match=r"KA422: params\.by is 'heartbeat'"):
-        asked(tmp_path, 'when = { key = "producer.acks", eq = "1" }', select=["KA422"])
+    (tmp_path / "kafka-advisor.toml").write_text('[params.KA431]\nlimit_ms = "soon"\n')
+    with pytest.raises(UsageError, match=r"params\.KA431\.limit_ms is 'soon', must be a number"):
+        asked(tmp_path, 'when = { key = "producer.acks", eq = "1" }', select=["KA431"])
 
 
 def test_a_rule_for_some_releases_and_a_fix_of_another_get_along(tmp_path: Path) -> None:

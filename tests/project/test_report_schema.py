@@ -75,7 +75,7 @@ REPORT: dict[str, Any] = {
     "schema_version": 1,
     "tool": {"name": "kafka-advisor", "version": "0.1.0"},
     "kafka_version": None,
-    "profile": {"name": "prod", "why": "nothing says otherwise"},
+    "profile": {"name": "prod", "why": "default"},
     "root": ".",
     "files": [
         {
@@ -113,6 +113,7 @@ REPORT: dict[str, Any] = {
         }
     ],
     "findings": [FINDING],
+    "rules": [],
     "summary": dict.fromkeys(
         ("files", "deployments", "errors", "warnings", "notes", "unknown", "ignored"), 1
     ),

@@ -183,7 +183,7 @@ def test_a_default_librdkafka_consumer_is_clean():
     settings = {"bootstrap.servers": "kafka:9092", "group.id": "billing"}
     report = audit_settings({"consumer": settings}, client="librdkafka", profile="prod")
     assert above_note(report) == set()
-    assert [finding["code"] for finding in report["findings"]] == ["KA403", "KA404"]
+    assert [finding["code"] for finding in report["findings"]] == ["KA403"]
 
 
 @pytest.mark.parametrize("version", ["2.8", "3.9", "4.3"])

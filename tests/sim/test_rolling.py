@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from advisor.ask.answers.assignor_moves import lists_between
 from advisor.sim.groups.classic import INCONSISTENT
 from advisor.sim.groups.roll import BY_BROKER, NOT_A_CONSUMER_GROUP, UNSUPPORTED, Brokers, Kind, Roll, roll
 
@@ -107,3 +108,13 @@ def test_a_roll_back_without_downgrades_leaves_a_group_in_which_nobody_takes_ove
     assert not roll(RANGE, CONSUMER, 3, 6, Brokers(online_downgrade=False)).stranded
     # Alone it leaves an empty group, which is of whoever comes.
     assert not roll(CONSUMER, RANGE, 1, 6, Brokers(online_downgrade=False)).stranded
+
+
+def test_from_the_default_list_of_3_0_one_roll_is_enough() -> None:
+    """ConsumerConfig's default is [range, cooperative-sticky] since 3.0, so that one roll may take range away
+    (upgrade notes of 3.1); from range alone it takes two."""
+    cooperative, mixed = ("cooperative-sticky",), ("range", "cooperative-sticky")
+    assert lists_between(mixed, cooperative) == [cooperative]
+    assert lists_between(("range",), cooperative) == [("cooperative-sticky", "range"), cooperative]
+    # librdkafka takes no list that mixes the two kinds: the group is stopped.
+    assert lists_between(("range", "roundrobin"), cooperative, librdkafka=True) == []

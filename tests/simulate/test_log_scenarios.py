@@ -22,7 +22,7 @@ rule = "{rule}"
 def test_the_table_names_every_segment(simulate):
     done = simulate(SAMPLES / "seven-days-that-are-fourteen.toml")
     assert "0 24 MiB, 50401* 500 bytes" in done.out
-    assert "deleted 0: its oldest record stayed 14 d" in done.out
+    assert "segment 0 is deleted: its oldest record stayed 14 d" in done.out
     assert "* marks the active one" in done.out
 
 

@@ -140,8 +140,9 @@ def idempotence_on(config: Config) -> Iterator[Rewrite]:
         elif not (config.has(_IDEMPOTENCE) and config.get(_IDEMPOTENCE)):
             return
         if not config.has(_ACKS):
+            asked_by = _IDEMPOTENCE if config.has(_IDEMPOTENCE) else _TRANSACTION
             yield Rewrite(
-                _ACKS, None, "all", (_IDEMPOTENCE,), "idempotence raises acks from its default 1 to all"
+                _ACKS, None, "all", (asked_by,), "idempotence raises acks from its default 1 to all"
             )
 
 

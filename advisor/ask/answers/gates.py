@@ -52,7 +52,7 @@ def only_committed_read(deployment: Deployment, context: Context) -> Iterable[Ju
 def records_visible(deployment: Deployment, context: Context) -> Iterable[Judgement]:
     key = "transaction.partition.verification.enable"
     if _has_transactions(deployment) or _writes(deployment, [key]):
-        if context.params.get("limit_ms") is not None:
+        if context.part == "abandoned":
             from .transactions.times import judge_pinned as judge  # the clock says how long readers wait
         else:
             from .transactions.reads import judge_visible as judge
@@ -71,7 +71,7 @@ def transactions_complete(deployment: Deployment, context: Context) -> Iterable[
 
 
 def retries_recognised(deployment: Deployment, context: Context) -> Iterable[Judgement]:
-    if context.params.get("by_retention"):
+    if context.part == "purged":
         if deployment.producer is not None and deployment.workload.get("longest_idle") is not None:
             from .transactions.forgotten_producers import judge_purged
 

@@ -11,8 +11,8 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...catalog import NEWEST, Version, resolution_table, resolve_version
+from ...spark.session import INTERPRETED, settings
 from ..canonical import BETWEEN, ENTRY
-from ..session import INTERPRETED, settings
 from ..worker import SECTION
 from .resolution import spoken_sql
 

@@ -11,8 +11,9 @@ import json
 from collections.abc import Iterable, Set
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..shipping import sent
-from ..store.tables import ddl
+from ...spark.shipping import sent
+from ...spark.tables import ddl
+from ..store.tables import SCHEMAS
 from .join import TAKEN, cluster_of, of_clusters
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 # About how many rows one task joins.
 _ROWS_OF_A_TASK = 250_000
+_DEPLOYMENTS = ddl(SCHEMAS["deployments"])
 
 
 class Clusters(NamedTuple):
@@ -62,15 +64,15 @@ def linked(rows: DataFrame, clusters: Clusters, link: bool, count: int, packed: 
     )
     good = rows.where("reason is null").select(*TAKEN)
     if not link:
-        return good.mapInArrow(work, ddl("deployments"))
+        return good.mapInArrow(work, _DEPLOYMENTS)
     parts = max(2, -(-count // _ROWS_OF_A_TASK))
     keys = F.coalesce("cluster", F.lit("")), F.coalesce("topic", "row_id")
-    whole = good.where("component != 'broker'").repartition(parts, *keys).mapInArrow(work, ddl("deployments"))
+    whole = good.where("component != 'broker'").repartition(parts, *keys).mapInArrow(work, _DEPLOYMENTS)
     if clusters.unused:
         import pyarrow as pa
 
         made = of_clusters(pa.Table.from_pylist(clusters.unused, _schema()), clusters.told)
-        whole = whole.unionByName(rows.sparkSession.createDataFrame(made, ddl("deployments")))
+        whole = whole.unionByName(rows.sparkSession.createDataFrame(made, _DEPLOYMENTS))
     return whole
 
 

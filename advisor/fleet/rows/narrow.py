@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ...catalog import COMPONENTS
+from ...join.profiles import LOCAL_ADDRESS, dev_word
 from ...syntax.numbers import INT, integer, is_digits
 from ..canonical import ABSENT, BETWEEN, ENTRY, NAMED, RESERVED, masked
 from ..keys import NAMES, SHAPES
@@ -44,7 +45,6 @@ _FACTS = {
     "replication_factor": "topic.replication_factor",
 }
 _COMPONENTS = frozenset((*COMPONENTS, "mm2", "connector", "user"))
-_DEV_WORD = re.compile(r"(?i)(?<![a-z0-9])(dev|test|local|docker-compose)(?![a-z0-9])")
 _WHOLE = re.compile(r"\s*([+-]?[0-9]{1,9})(?:\.[0-9]*)?\s*")
 _NOTHING = pa.scalar(None, pa.string())
 # Beyond this many distinct pairs of key and value a task forgets them and begins anew.
@@ -242,7 +242,13 @@ class Narrowing:
             numbers = [n for n, key in enumerate(pairs.keys) if key in self._apart and NAMES.get(key) == kind]
             asked = np.nonzero(np.isin(pairs.key, numbers))[0]
             if len(asked):
-                plain = pc.match_substring_regex(pairs.values_of(asked), f"^(?:{shape})$").fill_null(False)
+                values = pairs.values_of(asked)
+                plain = pc.match_substring_regex(values, f"^(?:{shape})$").fill_null(False)
+                if kind == "address":
+                    # One at localhost says more than a name: it makes a profile.
+                    plain = pc.and_not(
+                        plain, pc.match_substring_regex(values, LOCAL_ADDRESS).fill_null(False)
+                    )
                 found = asked[plain.to_numpy(zero_copy_only=False)]
                 for number in numbers:
                     made[found[pairs.key[found] == number]] = _digest(f"{pairs.keys[number]}{ENTRY}{NAMED}")
@@ -326,4 +332,4 @@ def _whole(text: str) -> int | None:
 
 
 def _is_dev(file: str) -> bool:
-    return bool(_DEV_WORD.search(file))
+    return dev_word(file) is not None

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ...model import UsageError
+from ...spark.shipping import sent
 from ..keys import with_other_names, written_as
-from ..shipping import sent
 from ..store.tables import SCHEMAS
 from ..tell.gathered import Cell, Document, Gathered, Row, Said
 from ..tell.reach import reached

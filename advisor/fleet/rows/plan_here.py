@@ -6,10 +6,10 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from ...spark.places import LocalPlace
+from ...spark.shipping import sent
+from ...spark.store import UNFINISHED
 from ..keys import aliases_of
-from ..shipping import sent
-from ..store.places import LocalPlace
-from ..store.store import UNFINISHED
 from ..trees.plan_here import local_path
 from .files_here import CELLS, COUNTED
 from .link import Clusters

@@ -14,9 +14,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ...model import UsageError
+from ...spark.session import spark_words
+from ...spark.shipping import sent
 from ..options import FleetOptions
-from ..session import spark_words
-from ..shipping import sent
 from .narrow import FED, NARROW
 
 if TYPE_CHECKING:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from ...spark.tables import Schemas
 
 _AT = "struct<file:string,line:int,lines:map<string,int>>"
 # Column -> Spark type, in the order in which the columns are written.
-SCHEMAS: dict[str, dict[str, str]] = {
+SCHEMAS: Schemas = {
     "configurations": {
         "row_id": "string", "component": "string", "name": "string", "cluster": "string", "topic": "string",
         "owner": "string", "file": "string", "line": "int", "lines": "map<string,int>", "partitions": "int",
@@ -51,41 +48,3 @@ SCHEMAS: dict[str, dict[str, str]] = {
     },
 }  # fmt: skip
 TABLES = tuple(SCHEMAS)
-
-
-def ddl(table: str) -> str:
-    return ", ".join(f"{name} {kind}" for name, kind in SCHEMAS[table].items())
-
-
-def arrow_schema(table: str) -> pa.Schema:
-    import pyarrow as pa
-
-    plain = {
-        "string": pa.string(), "int": pa.int32(), "bigint": pa.int64(), "double": pa.float64(),
-        "boolean": pa.bool_(),
-    }  # fmt: skip
-
-    def kind(text: str) -> pa.DataType:
-        outer, _, inner = text.removesuffix(">").partition("<")
-        if not inner:
-            return plain[text]
-        if outer == "array":
-            return pa.list_(kind(inner))
-        parts = _parts(inner)
-        if outer == "map":
-            return pa.map_(*map(kind, parts))
-        return pa.struct([(name, kind(of)) for name, _, of in (part.partition(":") for part in parts)])
-
-    return pa.schema([(name, kind(text)) for name, text in SCHEMAS[table].items()])
-
-
-def _parts(text: str) -> list[str]:
-    """Split by the commas that are in no brackets."""
-    parts, depth = [""], 0
-    for letter in text:
-        depth += {"<": 1, ">": -1}.get(letter, 0)
-        if letter == "," and not depth:
-            parts.append("")
-        else:
-            parts[-1] += letter
-    return parts

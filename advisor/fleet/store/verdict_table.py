@@ -22,7 +22,7 @@ from ... import __version__
 from ...memo.digests import digest, program_digest
 
 if TYPE_CHECKING:
-    from .places import Place
+    from ...spark.places import Place
 
 FOLDER = "verdicts"
 SIMULATOR = f"{__version__}-{program_digest()[:12]}"

@@ -25,9 +25,9 @@ COLUMNS = (
 )
 _KINDS = {"severity": "severity", "code": "run", "owner": "facet", "cluster": "facet", "line": "number"}
 _TOLERANCE = (
-    ("survives no broker lost", "error"),
-    ("survives 1 broker lost", "good"),
-    ("survives 2 or more lost", "note"),
+    ("none", "error"),
+    ("1 broker", "good"),
+    ("2 or more", "note"),
     ("not known", ""),
 )
 
@@ -57,21 +57,9 @@ def _that_fit(counted: Mapping[Rule, int]) -> Shown:
 
 def fleet_page(summary: dict[str, Any], findings: list[tuple[Any, ...]]) -> str:
     total = sum(summary[f"{severity}s"] for severity in RANK)
-    rows = summary["rows"]
-    unit = "files" if summary["source"] == "files" else "rows"
+    topics = _losing_topics(summary, findings)
     sections = [
-        html.numbers(
-            [
-                (f"{unit} in", rows["in"], ""),
-                ("audited", rows["audited"], ""),
-                ("in quarantine", rows["quarantined"], "warning" if rows["quarantined"] else ""),
-                ("deployments", summary["deployments"], ""),
-                ("behaviours", summary["behaviours"], ""),
-                ("errors", summary["errors"], "error"),
-                ("warnings", summary["warnings"], "warning"),
-                ("notes", summary["notes"], "note"),
-            ]
-        ),
+        *([_who_loses(topics, total > len(findings))] if topics else ()),
         *(_tolerance(summary, scope) for scope in ("team", "cluster") if summary["tolerance"][scope]),
         _top(summary),
     ]
@@ -86,7 +74,71 @@ def fleet_page(summary: dict[str, Any], findings: list[tuple[Any, ...]]) -> str:
         lines = [f"{q['rows']} x {q['reason']} (such as {q['example']})" for q in summary["quarantine"]]
         sections.append(html.text("Quarantine", lines))
     about = " ".join(word for word in (summary["at"], f"kafka-advisor {summary['tool']['version']}") if word)
-    return html.page("Kafka fleet", about, sections, summary["examples"])
+    headline, lead = _answer(summary, topics, total > len(findings))
+    return html.page("Kafka fleet", about, [_counts(summary), *sections], summary["examples"], headline, lead)
+
+
+def _counts(summary: dict[str, Any]) -> html.Section:
+    rows = summary["rows"]
+    unit = "files" if summary["source"] == "files" else "rows"
+    return html.numbers(
+        [
+            (f"{unit} in", rows["in"], ""),
+            ("audited", rows["audited"], ""),
+            ("in quarantine", rows["quarantined"], "warning" if rows["quarantined"] else ""),
+            ("deployments", summary["deployments"], ""),
+            ("behaviours", summary["behaviours"], ""),
+            ("errors", summary["errors"], "error"),
+            ("warnings", summary["warnings"], "warning"),
+            ("notes", summary["notes"], "note"),
+        ]
+    )
+
+
+# -- which topics, and whose -------------------------------------------------------------------------------
+
+_LOSES = "acked-records-survive"
+
+
+def _losing_topics(summary: dict[str, Any], findings: list[tuple[Any, ...]]) -> list[tuple[str, ...]]:
+    """Each topic that one broker's death can rob of a confirmed record: owner, cluster, topic, how."""
+    codes = {
+        code: example["name"]
+        for code, example in summary["examples"].items()
+        if example["evidence"].get("guarantee") == _LOSES
+    }
+    place = {
+        name: COLUMNS.index(name) for name in ("severity", "code", "owner", "cluster", "topic", "deployment")
+    }
+    found: dict[tuple[str, str, str], set[str]] = {}
+    for row in findings:
+        if row[place["severity"]] == "error" and row[place["code"]] in codes:
+            topic = row[place["topic"]] or row[place["deployment"]] or ""
+            where = row[place["owner"]] or "(nobody)", row[place["cluster"]] or "(none)", topic
+            found.setdefault(where, set()).add(f"{row[place['code']]} {codes[row[place['code']]]}")
+    return [(*where, ", ".join(sorted(rules))) for where, rules in sorted(found.items())]
+
+
+def _who_loses(topics: list[tuple[str, ...]], partly: bool) -> html.Section:
+    note = "of the findings that this page shows; the table findings has all" if partly else ""
+    title = "Topics that can lose confirmed records when one broker dies"
+    return html.drill("losing", title, "topics", ("team", "cluster"), ("topic", "rules"), topics, note)
+
+
+def _answer(summary: dict[str, Any], topics: list[tuple[str, ...]], partly: bool) -> tuple[str, str]:
+    """The fleet's question, answered: which topics lose data when one broker dies, and whose are they?"""
+    counted: dict[str, int] = {}
+    for owner, *_ in topics:
+        counted[owner] = counted.get(owner, 0) + 1
+    if not topics:
+        return "No topic was found that loses confirmed records when one broker dies", ""
+    teams = sorted(counted.items(), key=lambda pair: (-pair[1], pair[0]))
+    least = "At least " if partly else ""
+    word = "topic" if len(topics) == 1 else "topics"
+    headline = f"{least}{len(topics):,} {word} can lose confirmed records when one broker dies"
+    listed = ", ".join(f"{owner} ({count:,})" for owner, count in teams[:5])
+    more = f" and {len(teams) - 5:,} more" if len(teams) > 5 else ""
+    return headline, f"Owned by {listed}{more}."
 
 
 def _tolerance(summary: dict[str, Any], scope: str) -> html.Section:
@@ -96,7 +148,7 @@ def _tolerance(summary: dict[str, Any], scope: str) -> html.Section:
         place = 3 if survives is None else min(2, survives)
         names.setdefault(row["name"], [0, 0, 0, 0])[place] += row["deployments"]
     rows = sorted(names.items(), key=lambda item: (-item[1][0], -sum(item[1]), item[0]))
-    title = f"Deployments by {scope}: how many brokers may be lost for good before an acknowledged record is"
+    title = f"How many lost brokers the deployments of each {scope} survive"
     return html.bars(title, _TOLERANCE, rows)
 
 

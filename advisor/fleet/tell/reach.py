@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from .gathered import Gathered, Reached, Row, Rule
 
 if TYPE_CHECKING:
-    from ..store.store import Store
+    from ...spark.store import Store
 
 # Of more rows than this, a part of the topics and clients stands for all of them.
 _ROWS_MAX = 20_000_000

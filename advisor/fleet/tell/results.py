@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from ...spark.store import UNFINISHED
 from ..result import FleetResult
-from ..store.store import UNFINISHED
 from ..store.tables import SCHEMAS, TABLES
 from .drift import drift
 from .gathered import Gathered, Row, Rule

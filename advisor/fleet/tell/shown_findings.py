@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from .gathered import Gathered, Row, Rule, Shown
 
 if TYPE_CHECKING:
-    from ..store.store import Store
+    from ...spark.store import Store
 
 _CONFIGURATION = (
     "fp", "row_id", "component", "name", "cluster", "topic", "owner", "file", "line", "lines",

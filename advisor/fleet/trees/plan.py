@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from ...model import UsageError
-from ..shipping import sent
+from ...spark.shipping import sent
 from ..tell.gathered import Cell, Document, Gathered, Reached, Row, Rule, Said, Shown
 from .plan_here import found_here, local_path
 from .plan_there import found_there

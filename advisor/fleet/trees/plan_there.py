@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from ...model import UsageError
 from ...read.files import _SKIPPED_FOLDERS, BYTES_MAX, PROJECT_FILE
-from ..owners import CODEOWNERS, HIDDEN_HOMES
-from ..session import spark_words
+from ...spark.session import spark_words
+from ...tell.owners import CODEOWNERS, HIDDEN_HOMES
 from .plan_here import GLOB, roots_pattern
 
 if TYPE_CHECKING:

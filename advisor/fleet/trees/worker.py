@@ -13,14 +13,15 @@ from ...engine import Asked, Linked, ask_linked, link_records
 from ...find.asker import deployments_of, touches
 from ...model import Deployment, Document, UsageError, members_of
 from ...packs.pack import load_packs
+from ...packs.questions import check_rules
 from ...read.files import PROJECT_FILE
 from ...read.load import FileRecord
 from ...read.project import EMPTY, Project, load_project
 from ...registry import load_registry
 from ...syntax.numbers import fact_count
+from ...tell.owners import CODEOWNERS, UNOWNED, codeowners_of, owners_given
 from ...tell.report import reported_finding
 from ..canonical import of_document
-from ..owners import CODEOWNERS, UNOWNED, codeowners_of, owners_given
 from ..worker import SECTION, Judge, Row, as_batches, dumps, headline_of, judge_of
 from .files import Here, There, unread
 
@@ -122,6 +123,8 @@ def _asked(judge: Judge, root: str, project: Project, records: list[FileRecord])
         packs = [*asking.options.rules, *(os.path.join(root, name) for name in project.rules)]
         rules = load_packs(asking.registry.packs, packs, judge.cache)
         asking = asking._replace(rules=rules)
+    if project.rules or project.params:
+        check_rules(asking.rules, asking.registry.guarantees, project.params)
     linked = link_records(asking.options, project, records)
     return ask_linked(asking, project, linked), linked
 
@@ -177,7 +180,7 @@ def _told(
             "profile": profile.name,
             "version": deployment.version,
             "headline": headline_of(answers),
-            "guarantees": list(answers.guarantees) if answers is not None else [],
+            "guarantees": [one.as_dict() for one in answers.guarantees] if answers is not None else [],
             "findings": own,
         }
         yield _row("deployment", mark, judged)

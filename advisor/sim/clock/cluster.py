@@ -251,10 +251,9 @@ class Cluster(Replicas):
         if broker in self.stopping:
             self.stopping.remove(broker)
             self.apply(Event("crash", broker))
-            end = self.state.replicas[broker].leo
-            self.state = put(
-                self.state, broker, self.state.replicas[broker]._replace(clean=True, flushed=end)
-            )
+            left = self.state.replicas[broker]
+            if not self.model.policy.ephemeral:
+                self.state = put(self.state, broker, left._replace(clean=True, flushed=left.leo))
             self.controller.broker_left(broker)
             self._gone(broker)
 

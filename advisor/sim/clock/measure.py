@@ -10,16 +10,18 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ..partition.state import State
-from ..ranges import MILLISECOND, SECOND
+from ..ranges import MILLISECOND, SECOND, STALL
 from .cluster import Cluster
 from .grid import GRID, Phase
 from .producer.client import Client
 from .producer.connections import Batch
-from .timeline import Outcome, Run, Setup, Step, Stream
+from .timeline import FAULTS, Outcome, Run, Setup, Step, Stream
 
 PAUSE = 500 * MILLISECOND
 # Who has had no acknowledgement for so long is not writing.
 STILL = 2_500 * MILLISECOND
+# A fault waits no longer than that for a record to fall upon.
+WAITED_MAX = 5 * SECOND
 
 
 class Measured(NamedTuple):
@@ -203,6 +205,22 @@ class _MeasuredRun(Run):
         if self.streams:
             return None
         return self.clock.now + self.client.backlog.needs(self.client.sent) + SECOND
+
+    def _step(self, step: Step) -> None:
+        if step.name in FAULTS and self.client.policy.acks != "all":
+            self._wait(self._until_a_record(), then_acts=True)
+        super()._step(step)
+
+    def _until_a_record(self) -> int:
+        """Where nobody waits for followers, a fault between a record's append and the fetch that brings it to
+        them loses it. Records that are rarer than any stall is long are waited for; so are no others."""
+        waits = [one.next_at - self.clock.now for one in self.sending if one.left and one.gap > STALL[-1]]
+        until = min((wait for wait in waits if 0 <= wait <= WAITED_MAX), default=None)
+        if until is None:
+            return 0
+        phase, linger = self.phase, self.client.policy.linger
+        arrives = until + max(linger, phase.wake) + phase.network
+        return max(0, arrives + phase.fetch // 2 - phase.shift - phase.stalled)
 
     def _act(self, step: Step) -> None:
         if step.name != "send":

@@ -257,6 +257,7 @@ class Stream:
         self.blocked_since = -1
         self.gap = step.gap or run.phase.pace
         self.due = 0  # records that a leap not taken left behind: sent at once
+        self.next_at = run.clock.now  # when the next record is sent, as far as it is planned
 
     def next(self) -> None:
         client, clock = self.run.client, self.run.clock
@@ -265,6 +266,7 @@ class Stream:
             if looks and not self.due:
                 if self._long_calm(STRIDE_PAUSE + 2 * STRIDE_MARGIN):
                     # Let what is under way come to rest, then take the stretch in one.
+                    self.next_at = clock.now + STRIDE_PAUSE
                     clock.after(STRIDE_PAUSE, self._leap, clock.now, idle=True)
                     return
                 looks = False  # it does not become calm by what is sent here
@@ -276,7 +278,7 @@ class Stream:
             if self.due:
                 self.due -= 1
             elif self.left:
-                due = clock.now + self.gap
+                due = self.next_at = clock.now + self.gap
                 if not clock.skip_to(due):
                     clock.at(due, self.next, idle=True)
                     return
@@ -321,7 +323,8 @@ class Stream:
             if count > 0:
                 client.stride(count)
                 self.left -= count
-                clock.at(since + count * self.gap, self.next, idle=True)
+                self.next_at = since + count * self.gap
+                clock.at(self.next_at, self.next, idle=True)
                 return
         self.due = max(1, (clock.now - since) // self.gap)
         self.next()

@@ -236,8 +236,9 @@ class _Run:
         self.next_number += 1
         self.running[member] = True
         if self.broker.holds(was) and not kind.static:
+            # Nobody waits for it, but what it read stays its own.
             self.ghosts += 1
-            effects.append("all wait until the session of its old instance id ends")
+            effects.append("what its old instance id had is unread until that session ends")
             self.broker.drop(was)
         elif self.broker.holds(was):
             self.broker.leave(was)  # a classic member left no word, and may be replaced all the same

@@ -143,6 +143,9 @@ def stop(model: Model, state: State, broker: int) -> Outcome:
         state = change_isr(model, state, state.isr & ~me)
     replica = state.replicas[broker]
     stopped = _stopped(replica)._replace(flushed=len(replica.log), clean=True)
+    if model.policy.ephemeral:
+        stopped = emptied(stopped)
+        effects.append(Effect("emptied", f"b{broker}"))
     state = put(state, broker, stopped)
     if leads and heirs and state.elections:
         effects.append(Effect("elected", f"b{heirs[0]}", "moved"))
@@ -160,6 +163,10 @@ def _stopped(replica: Replica, life: int = DOWN) -> Replica:
 
 def crashed(replica: Replica, life: int = DOWN) -> Replica:
     return _stopped(replica, life)._replace(clean=False)
+
+
+def emptied(replica: Replica) -> Replica:
+    return replica._replace(log=(), hw=0, flushed=0, clean=False)
 
 
 def come_back(model: Model, state: State, broker: int) -> Outcome:

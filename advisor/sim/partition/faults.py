@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..search.verdict import Effect
-from .elections import crashed, move, stop, vanished
+from .elections import crashed, emptied, move, stop, vanished
 from .isr import change_isr
 from .replication import Outcome, raise_hw
 from .state import (
@@ -153,11 +153,14 @@ def suffer(model: Model, state: State, event: Event) -> Outcome:
                 effects = (Effect("cut", f"b{broker}", f"to {keep}"),)
             after = crashed(replica)._replace(log=replica.log[:keep], hw=min(replica.hw, keep))
         case "wipe":
-            after = crashed(replica)._replace(log=(), hw=0, flushed=0)
+            after = emptied(crashed(replica))
         case "cut_off":
             after = replica._replace(cut_off=True, answer=None)
         case _:
             raise ValueError(f"no event of a partition is called {event.name!r}")
+    if model.policy.ephemeral and event.name in ("crash", "lose_power"):
+        after = emptied(after)
+        effects = (Effect("emptied", f"b{broker}"),)
     fault = FAULT_OF[event.name]
     return state._replace(
         replicas=with_replica(state, broker, after),

@@ -25,8 +25,8 @@ def acked_records_survive(model: Model, state: State) -> str | None:
         return None
     record = members(missing)[0]
     if kept >> record & 1:
-        return f"r{record}: leader b{leader} does not have it"
-    return f"r{record}: no replica that can return holds it"
+        return f"r{record}: the new leader lacks it"
+    return f"r{record}: no broker that can return has it"
 
 
 def may_be_acked(model: Model, state: State) -> bool:
@@ -61,7 +61,7 @@ def replicas_agree(model: Model, state: State) -> str | None:
             for offset in range(min(first.hw, second.hw, len(first.log), len(second.log))):
                 if first.log[offset] != second.log[offset]:
                     a, b = first.log[offset][1], second.log[offset][1]
-                    return f"offset {offset} holds r{a} on b{one} and r{b} on b{other}"
+                    return f"offset {offset} holds r{a} on broker {one} and r{b} on broker {other}"
     return None
 
 
@@ -74,9 +74,8 @@ def committed_on_isr(model: Model, state: State) -> str | None:
         committed = state.replicas[leader].log[: state.replicas[leader].hw]
         for broker in members(state.isr):
             if state.replicas[broker].log[: len(committed)] != committed:
-                return (
-                    f"b{leader} counts {len(committed)} as committed, b{broker} in the ISR does not have them"
-                )
+                records = f"{len(committed)} record" + ("" if len(committed) == 1 else "s")
+                return f"broker {leader} counts {records} as committed; broker {broker} in the ISR lacks some"
     return None
 
 
@@ -88,8 +87,10 @@ def writes_available(model: Model, state: State) -> str | None:
     if state.leader < 0:
         return "no leader can be elected"
     if model.policy.min_isr > model.policy.replicas and not model.policy.min_isr_capped:
-        return f"{model.min_isr} in sync needed of {model.policy.replicas} replicas: every write is refused"
-    return f"{state.isr.bit_count()} in sync, {model.min_isr} needed: every write is refused"
+        return f"{model.min_isr} of {model.policy.replicas} replicas must be in sync: every write is refused"
+    in_sync = state.isr.bit_count()
+    left = f"{in_sync} replica{' is' if in_sync == 1 else 's are'} in sync"
+    return f"{left}, {model.min_isr} are needed: every write is refused"
 
 
 def group_available(model: Model, state: State) -> str | None:

@@ -52,6 +52,9 @@ class Policy(NamedTuple):
     bounce_unnoticed: bool = False
     # Every append is forced to disk before it is answered (flush.messages=1): a power loss cuts nothing.
     flushed_at_once: bool = False
+    # The disk goes with the process (a pod's emptyDir): whoever comes back comes back empty, and so without
+    # the file that tells of a clean shutdown.
+    ephemeral: bool = False
     # Rack of each replica in assignment order, for rack_lost; empty: none is known.
     racks: tuple[int, ...] = ()
 

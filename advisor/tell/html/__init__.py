@@ -1,73 +1,66 @@
-"""One self-contained HTML page: a title, numbers, plots and tables; no network, light and dark.
+"""Pages for a browser, each one self-contained file: no network, light and dark.
 
     page("Kafka fleet", "12 services", [numbers(...), bars(...), table(...)], runs)
 
-Every value is hostile: data travels as JSON inside the page with `<`, `>` and `&` escaped, and the script
-puts it into the document as text alone. A policy in the page forbids every request.
+is a page of sections, for many rows and plots (`fleet`, `replay`); `audit_page.py` is the page of an audit,
+`player.py` the run player of them all, `document.py` puts a page together. Every value is hostile: in markup
+it is escaped (`markup.py`), in data it is JSON that the script puts into the document as text alone, and a
+policy in the page allows its own script and style and nothing else.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
 from typing import Any
 
-from ..run_table import trace_table
+from .causes import Drawing
+from .document import document, top
+from .markup import Markup, join, tag
+from .player import SCRIPTS, STYLES
 
 Section = Mapping[str, Any]
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 
 
-def page(title: str, about: str, sections: Sequence[Section], runs: Mapping[str, Any] | None = None) -> str:
-    """`runs` are findings as in the JSON report, by code: a cell of a column of kind `run` opens one."""
-    here = files(__name__)
-    style = (here / "page.css").read_text(encoding="utf-8")
-    script = (here / "page.js").read_text(encoding="utf-8")
-    told = {code: _run(finding) for code, finding in (runs or {}).items()}
-    data = {"title": title, "about": about, "sections": list(sections), "runs": told}
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{_text(title)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n"
-        '<noscript>This page draws its tables with a script of its own.</noscript>\n<main id="page"></main>\n'
-        f'<script type="application/json" id="data">{_json(data)}</script>\n<script>\n{script}</script>\n'
-        "</body>\n</html>\n"
+def page(
+    title: str,
+    about: str,
+    sections: Sequence[Section],
+    runs: Mapping[str, Any] | None = None,
+    headline: str = "",
+    lead: str = "",
+) -> str:
+    """`runs` are findings as in the JSON report, by code: a cell of a column of kind `run` opens one.
+    `headline` answers the page's question, `lead` says a little more; without, the title is all."""
+    drawing = Drawing({})
+    examples = [_example(code, finding, drawing) for code, finding in (runs or {}).items()]
+    body = join(
+        top(title, about, wide=True),
+        tag(
+            "main",
+            tag("h1", headline or title),
+            tag("p", lead, class_="lead") if lead else None,
+            tag("noscript", tag("p", "This page draws its tables with a script of its own.")),
+            id="page",
+            class_="sections",
+        ),
+        examples,
     )
+    styles = ("base.css", *STYLES, "findings.css", "sections.css")
+    scripts = ("dom.js", "theme.js", *SCRIPTS, "charts.js", "tables.js", "drill.js", "sections.js")
+    return document(title, body, styles, scripts, {"sections": list(sections), "runs": drawing.runs})
 
 
-def _run(finding: Mapping[str, Any]) -> dict[str, Any]:
-    """What the dialog shows; the run as the text report prints it."""
-    evidence = finding.get("evidence") or {}
-    trace = evidence.get("trace") or []
-    return {
-        "title": f"{finding['code']} {finding['name']}",
-        "message": finding["message"],
-        "settings": [[s["component"], s["key"], s["value"]] for s in finding.get("settings") or []],
-        "steps": "\n".join(line.removeprefix("  ") for line in trace_table(trace)) if trace else "",
-        "numbers": [[name, str(value)] for name, value in (evidence.get("numbers") or {}).items()],
-        "fixes": [_fix(fix) for fix in finding.get("fixes") or []],
-        "advice": list(finding.get("advice") or []),
-    }
-
-
-def _fix(fix: Mapping[str, Any]) -> dict[str, Any]:
-    changes = [[c["component"], c["key"], c["from"] or "(unset)", c["to"]] for c in fix["changes"]]
-    notes = [f"{word}: {fix[word]}" for word in ("condition", "price") if fix.get(word)]
-    return {"changes": changes, "notes": notes}
-
-
-def _json(value: object) -> str:
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    for letter in "<>&\u2028\u2029":
-        text = text.replace(letter, f"\\u{ord(letter):04x}")
-    # A lone surrogate is no text that a file can hold.
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
-
-
-def _text(value: str) -> str:
-    return value.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+def _example(code: str, finding: Mapping[str, Any], drawing: Drawing) -> Markup:
+    close = tag("button", "Close", type="button", class_="close")
+    title = tag("h2", f"{finding['code']} {finding['name']}", id=f"title-{code}")
+    return tag(
+        "dialog",
+        close,
+        title,
+        drawing.example(finding),
+        id=f"example-{code}",
+        aria_labelledby=f"title-{code}",
+    )
 
 
 def numbers(items: Sequence[tuple[str, int | str, str]]) -> Section:
@@ -77,6 +70,20 @@ def numbers(items: Sequence[tuple[str, int | str, str]]) -> Section:
 
 def text(title: str, lines: Sequence[str]) -> Section:
     return {"kind": "text", "title": title, "lines": list(lines)}
+
+
+def drill(
+    name: str,
+    title: str,
+    what: str,
+    by: Sequence[str],
+    columns: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    note: str = "",
+) -> Section:
+    """Who has what: rows of `by` (one or two ways to group them) and `columns`, all of them text."""
+    return {"kind": "drill", "name": name, "title": title, "what": what, "by": list(by),
+            "columns": list(columns), "rows": [list(row) for row in rows], "note": note}  # fmt: skip
 
 
 def table(

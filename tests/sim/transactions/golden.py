@@ -10,7 +10,7 @@ from advisor.sim import ask
 from advisor.sim.search.verdict import Broken, Holds, Verdict
 from advisor.sim.transactions.step import TransactionPolicy
 from advisor.sim.transactions.timeline import Plan, in_time
-from advisor.tell.run_table import trace_table
+from advisor.tell.run import run_lines, run_of
 
 HERE = Path(__file__).parent
 SCENARIOS = sorted((HERE / "scenarios").glob("*.toml"))
@@ -43,7 +43,7 @@ def text_of(name: str, scenario: dict[str, Any]) -> str:
                 [
                     f"scenario {name}: {policy}; {plan}",
                     scenario["story"],
-                    *trace_table([step.as_dict() for step in told.steps]),
+                    *run_lines(run_of([step.as_dict() for step in told.steps])),
                     end,
                 ]
             )
@@ -55,7 +55,7 @@ def text_of(name: str, scenario: dict[str, Any]) -> str:
     match verdict:
         case Broken():
             lines += [
-                *trace_table([step.as_dict() for step in verdict.trace]),
+                *run_lines(run_of([step.as_dict() for step in verdict.trace])),
                 verdict.text(),
                 f"{verdict.states} states",
             ]

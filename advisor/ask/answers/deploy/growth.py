@@ -13,8 +13,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ....context import Hit, Judgement
+from ....join.reader import Reader
 from ....model import Document, Fix, Location
-from ..sight import Look
 from .rolls import Side, change, strategies_of
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ LIMIT_MS = 60_000
 def skipped_by_groups(new: Side, before: int, after: int) -> Iterator[Judgement]:
     """Of each group of the grown topic that begins at the end."""
     for group in new.look.deployment.groups:
-        side = new._replace(document=group, look=Look(new.look.deployment, new.look.clients, group))
+        side = new._replace(document=group, look=Reader(new.look.deployment, new.look.clients, group))
         found = _window(side)
         if found is not None:
             yield _skipped(side, new.document, (before, after), *found)

@@ -7,34 +7,28 @@ has them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ....catalog import Version
 from ....context import Hit, Judgement
+from ....join.reader import Reader
 from ....model import Change, Document, Fix, Location, Setting
-from ..sight import Look
+from ....syntax.numbers import integer
+from ..assignor_moves import NAMES, STRATEGY, advice, lists_between, written
+from ..groups.protocol import MIGRATION_POLICY, brokers_of, refusal
+from ..roll_trace import roll_trace
+from .static_members import static_members_moved
 
 if TYPE_CHECKING:
     from ....sim.assign.assignors import Assignor
-    from ....sim.groups.roll import Brokers, Kind, Roll
+    from ....sim.groups.roll import Kind, Roll
 
 Numbers = tuple[tuple[str, str], ...]
 
-STRATEGY = "partition.assignment.strategy"
-MIGRATION_POLICY = "group.consumer.migration.policy"
-PROTOCOLS = "group.coordinator.rebalance.protocols"
 GUARANTEE = "deploy-safe"
 MEMBERS, EACH = 3, 2
 MEMBERS_MAX, PARTITIONS_MAX = 12, 96  # beyond that nothing new happens, and the run would not fit a page
 
-_PACKAGE = "org.apache.kafka.clients.consumer."
-_NAMES = {
-    f"{_PACKAGE}RangeAssignor": "range",
-    f"{_PACKAGE}RoundRobinAssignor": "roundrobin",
-    f"{_PACKAGE}StickyAssignor": "sticky",
-    f"{_PACKAGE}CooperativeStickyAssignor": "cooperative-sticky",
-}
 _LIBRDKAFKA_STRATEGY = "range,roundrobin"
 
 
@@ -42,7 +36,7 @@ class Side(NamedTuple):
     """One document in its deployment, as it was or as it is to be."""
 
     document: Document
-    look: Look
+    look: Reader
     version: Version  # of the client for clients, of the cluster for the others
     own: Mapping[str, Assignor] = {}  # assignors of plugins, by their class
     # Of plugins: the code behind a partitioner.class.
@@ -76,7 +70,7 @@ def strategies_of(side: Side) -> tuple[tuple[str, ...], Setting | None] | None:
     if not isinstance(text, str):
         return None
     words = (word.strip() for word in text.split(","))
-    return tuple(_NAMES.get(word, word) for word in words if word), given
+    return tuple(NAMES.get(word, word) for word in words if word), given
 
 
 def _kind(side: Side) -> Kind | None:
@@ -90,30 +84,13 @@ def _kind(side: Side) -> Kind | None:
     return Kind(found[0], static, (protocol or CLASSIC).lower())
 
 
-def _brokers(look: Look) -> Brokers | None:
-    """What the brokers make of the consumer protocol; None where a template hides it."""
-    from ....sim.groups.roll import Brokers
-
-    texts = []
-    for key in (PROTOCOLS, MIGRATION_POLICY):
-        text, setting = look.text("broker", key)
-        if text is None and setting is not None:
-            return None
-        texts.append((text or look.default("broker", key) or "").lower())
-    protocols, policy = texts
-    upgrades, downgrades = (policy in (way, "bidirectional") for way in ("upgrade", "downgrade"))
-    number = look.version.number
-    shuts = policy == "disabled" and (number == (4, 3) or number > (4, 3, 0))  # since 4.3.1
-    return Brokers("consumer" in protocols, upgrades, downgrades, not shuts)
-
-
 def rolled(old: Side, new: Side) -> Iterator[Judgement]:
     before, _ = old.look.text("consumer", "group.id")
     after, named = new.look.text("consumer", "group.id")
     if before and after and before != after:
         yield _renamed(old, new, before, after, named)
         return
-    was, is_now, brokers = _kind(old), _kind(new), _brokers(new.look)
+    was, is_now, brokers = _kind(old), _kind(new), brokers_of(new.look)
     if was is None or is_now is None or brokers is None:
         return
     from ....sim.groups.classic import INCONSISTENT
@@ -127,7 +104,9 @@ def rolled(old: Side, new: Side) -> Iterator[Judgement]:
     elif run.refused is not None:
         yield _protocol_refused(new, run, (was.protocol, is_now.protocol), numbers)
     elif run.ghosts:
-        yield _ghosts(old, new, run, numbers)
+        yield _ghosts(old, new, run, CONSUMER in (was.protocol, is_now.protocol), numbers)
+    elif was.static and is_now.static and (was.protocol, is_now.protocol) == (CLASSIC, CONSUMER):
+        yield from static_members_moved(new, place_of(new, new.look.setting("consumer", "group.protocol")))
     if run.stranded:
         yield _stranded(new, run, numbers[:2])
     if CONSUMER in (was.protocol, is_now.protocol):
@@ -139,7 +118,7 @@ def rolled(old: Side, new: Side) -> Iterator[Judgement]:
         yield _dearer(old, new, cost, cost_now, told)
 
 
-def _size(look: Look) -> tuple[int, int, Numbers]:
+def _size(look: Reader) -> tuple[int, int, Numbers]:
     stated = look.workload("members")
     members = stated if isinstance(stated, int) and stated > 0 else look.count("group.members")
     partitions = look.count("topic.partitions")
@@ -151,28 +130,6 @@ def _size(look: Look) -> tuple[int, int, Numbers]:
     return min(members, MEMBERS_MAX), min(partitions or members * EACH, PARTITIONS_MAX), told
 
 
-def _trace(run: Roll) -> tuple[Mapping[str, Any], ...]:
-
-    steps = []
-    for number, step in enumerate(run.steps, 1):
-        how = ", ".join(step.kind.strategies) if step.kind.protocol == "classic" else "consumer protocol"
-        cells = {"generation": str(step.generation), "strategy": step.strategy}
-        for member, reads in enumerate(step.reads):
-            told = "-" if reads is None else " ".join(map(str, reads)) or "nothing"
-            cells[f"m{member + 1}"] = told
-        text = f"{step.what} m{step.member + 1}" + (f" ({how})" if step.what == "start" else "")
-        event = {"name": step.what, "member": step.member + 1, "text": text}
-        steps.append(
-            {
-                "step": number,
-                "event": event,
-                "effects": list(step.effects),
-                "state": {"kind": "group", "cells": cells},
-            }
-        )
-    return tuple(steps)
-
-
 def _shown(*settings: Setting | None) -> tuple[tuple[str, Setting], ...]:
     return tuple(("consumer", setting) for setting in settings if setting is not None)
 
@@ -180,26 +137,15 @@ def _shown(*settings: Setting | None) -> tuple[tuple[str, Setting], ...]:
 def _two_bounces(
     old: Side, new: Side, run: Roll, members: int, partitions: int, numbers: Numbers
 ) -> Judgement:
-    from ....sim.groups.roll import Kind, roll
-
     before, _ = strategies_of(old) or ((), None)
     after, now = strategies_of(new) or ((), None)
-    between = (*after, *(name for name in before if name not in after))
-    kinds = [Kind(before), Kind(between), Kind(after)]
-    holds = all(roll(one, other, members, partitions).refused is None for one, other in pairwise(kinds))
-    classes = {name: word for word, name in _NAMES.items()} if new.document.client != "librdkafka" else {}
-    value = ",".join(classes.get(name, name) for name in between)
-    # librdkafka refuses a list that mixes eager and cooperative assignors.
-    mixed = new.document.client == "librdkafka" and "cooperative-sticky" in between
+    librdkafka = new.document.client == "librdkafka"
+    lists = lists_between(before, after, librdkafka)
     fixes: tuple[Fix, ...] = ()
-    advice: tuple[str, ...] = ("stop every member, then start them all with the new list",)
-    if holds and not mixed:
+    if len(lists) > 1:
         price = f"a second roll, to {', '.join(after)} alone, ends the move"
-        fixes = (Fix((change(new, STRATEGY, value),), (GUARANTEE,), price, True),)
-        advice = (
-            f"first roll: {STRATEGY}={value} on every member",
-            f"second roll, when all run the first: {STRATEGY}={','.join(classes.get(n, n) for n in after)}",
-        )
+        first = change(new, STRATEGY, written(lists[0], librdkafka))
+        fixes = (Fix((first,), (GUARANTEE,), price, True),)
     hit = Hit(
         place_of(new, now),
         (STRATEGY,),
@@ -208,9 +154,9 @@ def _two_bounces(
         fixes,
         numbers,
         check="roll-stops-group",
-        advice=advice,
+        advice=advice(before, after, librdkafka),
     )
-    return Judgement("broken", hit, _trace(run))
+    return Judgement("broken", hit, roll_trace(run))
 
 
 def _protocol_refused(new: Side, run: Roll, protocols: tuple[str, str], numbers: Numbers) -> Judgement:
@@ -219,7 +165,7 @@ def _protocol_refused(new: Side, run: Roll, protocols: tuple[str, str], numbers:
     _, protocol = new.look.text("consumer", "group.protocol")
     _, policy = new.look.text("broker", MIGRATION_POLICY)
     if run.refused == UNSUPPORTED:
-        reason = f"brokers of {new.look.version.asked} do not offer the consumer protocol"
+        reason = refusal(new.look)
         advice = ["upgrade the brokers to 4.0 or later first, then the consumers"]
     else:
         reason = f"{MIGRATION_POLICY} lets no running classic group become a consumer group"
@@ -239,7 +185,7 @@ def _protocol_refused(new: Side, run: Roll, protocols: tuple[str, str], numbers:
         check="consumer-protocol-refused",
         advice=tuple(advice),
     )
-    return Judgement("broken", hit, _trace(run))
+    return Judgement("broken", hit, roll_trace(run))
 
 
 def _stranded(new: Side, run: Roll, numbers: Numbers) -> Judgement:
@@ -258,27 +204,36 @@ def _stranded(new: Side, run: Roll, numbers: Numbers) -> Judgement:
             "or stop every member of the group before the first is started with the classic protocol",
         ),
     )
-    return Judgement("broken", hit, _trace(run))
+    return Judgement("broken", hit, roll_trace(run))
 
 
-def _ghosts(old: Side, new: Side, run: Roll, numbers: Numbers) -> Judgement:
-    session, setting = old.look.number("consumer", "session.timeout.ms")
-    waits = f"{session / 1000:g} s" if session else "session.timeout.ms"
+def _ghosts(old: Side, new: Side, run: Roll, by_broker: bool, numbers: Numbers) -> Judgement:
+    protocol, _ = old.look.text("consumer", "group.protocol")
+    if (protocol or "").lower() == "consumer":
+        component, key = "broker", "group.consumer.session.timeout.ms"
+    else:
+        component, key = "consumer", "session.timeout.ms"
+    session, setting = old.look.number(component, key)
+    if session is None and setting is None:
+        session = integer(old.look.default(component, key) or "")
+    waits = f"{session / 1000:g} s" if session else key
     instance = next((s for s in old.document.settings if s.key == "group.instance.id"), None)
     # A template is put back as it was written.
     written = getattr(instance.value, "template", instance.value) if instance is not None else None
     back = [change(new, "group.instance.id", str(written))] if written is not None else []
+    what = "what that had is unread for" if by_broker else "the whole group waits for it for"
+    times = "one member's partitions are unread" if by_broker else "waits of the whole group"
     hit = Hit(
         place_of(new),
         ("group.instance.id",),
-        {"waits": waits, "resource": new.document.name},
-        _shown(instance, setting),
+        {"waits": waits, "what": what, "resource": new.document.name},
+        (*_shown(instance), *(((component, setting),) if setting is not None else ())),
         (Fix(tuple(back), (GUARANTEE,), None, True),) if back else (),
-        (*numbers, ("waits of the whole group", f"{run.ghosts} times up to {waits}")),
+        (*numbers, (times, f"{run.ghosts} times up to {waits}")),
         check="static-id-dropped",
         advice=("or remove each old instance first: Admin.removeMembersFromConsumerGroup",),
     )
-    return Judgement("broken", hit, _trace(run))
+    return Judgement("broken", hit, roll_trace(run))
 
 
 def _dearer(old: Side, new: Side, cost: int, cost_now: int, numbers: Numbers) -> Judgement:

@@ -1,4 +1,4 @@
-"""rebalance-pause, asked about the broker that coordinates the group (`params.by = "coordinator"`).
+"""rebalance-pause, asked about the broker that coordinates the group (part "coordinator").
 
 It dies: members keep their partitions and go on reading, but nobody takes a commit until the controller has
 fenced the broker, another one leads the group's partition of __consumer_offsets and has read it, and the
@@ -28,11 +28,10 @@ def judge(group: Asked, context: Context) -> Iterable[Judgement]:
     if group.librdkafka or group.setup.reading.commits not in (AFTER, BEFORE) or group.unknown:
         return
     timeout, given = group.look.number("consumer", API_TIMEOUT)
-    setup, session = _on_the_clock(group)
-    if setup is None or (timeout is None and given is not None):
+    clocked, session = _on_the_clock(group)
+    if clocked is None or (timeout is None and given is not None):
         return
-    clocked = setup._replace(api_timeout_ms=timeout or setup.api_timeout_ms)
-    found = context.remember("coordinator", repr(clocked), lambda: _failed_over(clocked))
+    found = _failover_of(clocked, context)
     if not found["ended"] and found["longest_ms"] <= limit:
         yield Judgement("holds", faults=FAULTS, bounds=f"a pause of {seconds(limit)}")
         return
@@ -51,7 +50,15 @@ def judge(group: Asked, context: Context) -> Iterable[Judgement]:
         ),
         edits=group.edits(later) if found["ended"] else (sooner,),
     )
-    yield Judgement("broken", hit, tuple(found["trace"]), faults=FAULTS)
+    again = group.again(context, lambda other: _failover_of(_on_the_clock(other)[0], context)["trace"])
+    yield Judgement("broken", hit, tuple(found["trace"]), faults=FAULTS, again=again)
+
+
+def _failover_of(clocked: GroupSetup | None, context: Context) -> dict[str, Any]:
+    if clocked is None:
+        return {"trace": []}
+    found: dict[str, Any] = context.remember("coordinator", repr(clocked), lambda: _failed_over(clocked))
+    return found
 
 
 def _what(found: dict[str, Any], setup: GroupSetup) -> str:
@@ -75,7 +82,8 @@ def _on_the_clock(group: Asked) -> tuple[GroupSetup | None, str]:
     setup = group.setup._replace(partitions=2, process_ms=0, initial_delay_ms=0, broker_session_ms=session)
     if not kraft:
         setup = setup._replace(broker_heartbeat_ms=session // 3)
-    return setup, key
+    timeout, _ = group.look.number("consumer", API_TIMEOUT)
+    return setup._replace(api_timeout_ms=timeout or setup.api_timeout_ms), key
 
 
 def _failed_over(setup: GroupSetup) -> dict[str, Any]:

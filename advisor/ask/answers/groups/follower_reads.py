@@ -1,6 +1,6 @@
 """reads-in-time of a consumer with a client.rack, which brokers may send to a follower (KIP-392).
 
-`judge_late` (`params.by = "follower"`): how much later a record can be read there. `judge_unused` ("rack"):
+`judge_late` (part "follower"): how much later a record can be read there. `judge_unused` ("rack"):
 the brokers in sight send it to no follower.
 """
 

@@ -1,4 +1,4 @@
-"""group-stable, asked about work inside a rebalance listener (`params.by = "listener"`).
+"""group-stable, asked about work inside a rebalance listener (part "listener").
 
 onPartitionsRevoked() runs inside poll(), before the member joins again. The client leaves when poll() is
 away for max.poll.interval.ms, and the coordinator waits for no member longer than that: in an eager
@@ -67,7 +67,13 @@ def judge(group: Asked, context: Context) -> Iterable[Judgement]:
         ),
         advice=("keep a rebalance listener short: commit, and leave flushing and loading to other threads",),
     )
-    yield Judgement("broken", hit, tuple(found["trace"]), faults=faults, bounds=bounds)
+    again = group.again(
+        context,
+        lambda other: joined(other.setup._replace(listener_ms=setup.listener_ms, partitions=2 * MEMBERS))[
+            "trace"
+        ],
+    )
+    yield Judgement("broken", hit, tuple(found["trace"]), faults=faults, bounds=bounds, again=again)
 
 
 def joined(setup: GroupSetup) -> dict[str, Any]:

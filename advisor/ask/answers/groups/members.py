@@ -11,21 +11,23 @@ from typing import Any
 from ....context import Context, Hit, Judgement
 from ....model import Deployment, Edit
 from ....sim.groups.clock.phases import FetchSetup, GroupSetup, Phase
-from .settings import CLASSES, Asked, asked, groups_of, seconds, stands_before
+from ..assignor_moves import CLASSES, advice
+from .settings import Asked, asked, groups_of, seconds, stands_before
 from .topics import topics_of
 
 ROUNDS = 5  # fetches that are played
 
 
 def judge_admitted(deployment: Deployment, context: Context) -> Iterable[Judgement]:
-    by = {"bounds": _bounds, "assignors": _assignors, "assigned": _assigned}[str(context.params["by"])]
+    parts = {"bounds": _bounds, "assignors": _assignors, "assigned": _assigned, "protocol": _protocol}
+    by = parts[context.part]
     for group in groups_of(deployment, context):
         if group.alone == (by is _assigned):
             yield from by(group, context)
 
 
 def judge_shared(deployment: Deployment, context: Context) -> Iterable[Judgement]:
-    by = {"idle": _idle, "skew": _skew}[str(context.params["by"])]
+    by = {"idle": _idle, "skew": _skew}[context.part]
     for group in groups_of(deployment, context):
         if not group.alone:
             yield from by(group, context)
@@ -33,7 +35,7 @@ def judge_shared(deployment: Deployment, context: Context) -> Iterable[Judgement
 
 def judge_in_time(deployment: Deployment, context: Context) -> Iterable[Judgement]:
     by: Callable[[Asked, Context], Iterable[Judgement]]
-    by = {"timeout": _timeout, "held": _held, "follower": _follower, "rack": _rack}[str(context.params["by"])]
+    by = {"timeout": _timeout, "held": _held, "follower": _follower, "rack": _rack}[context.part]
     for group in groups_of(deployment, context):
         yield from by(group, context)
 
@@ -133,8 +135,9 @@ def _assignors(group: Asked, context: Context) -> Iterable[Judgement]:
             ),
             also_at=(theirs.at(key),),
             advice=(
-                "list one assignor in common in both; from range to cooperative-sticky roll twice: "
-                "first cooperative-sticky,range everywhere, then cooperative-sticky alone",
+                "list one assignor in common in both",
+                f"to move to the list of {other.file}:",
+                *advice(group.setup.strategies, strategies, group.librdkafka),
             ),
         )
         yield Judgement("broken", hit, tuple(trace))
@@ -165,6 +168,13 @@ def _assigned(group: Asked, context: Context) -> Iterable[Judgement]:
     yield from judge(group, context)
 
 
+def _protocol(group: Asked, context: Context) -> Iterable[Judgement]:
+    if group.look.is_set("consumer", "group.protocol"):
+        from .protocol import judge
+
+        yield from judge(group, context)
+
+
 # -- does every member have something to do? ---------------------------------------------------------------
 
 
@@ -180,8 +190,9 @@ def _idle(group: Asked, context: Context) -> Iterable[Judgement]:
     if members <= total:
         yield Judgement("holds", bounds=f"{members} members, {total} partitions")
         return
+    stated = next((one.origin.at for one in group.document.facts if one.name == "group.members"), None)
     hit = Hit(
-        group.at("group.id"),
+        stated or group.at("group.id"),
         ("group.members",),
         {
             "group": group.name,
@@ -194,7 +205,7 @@ def _idle(group: Asked, context: Context) -> Iterable[Judgement]:
             ("members", why),
             ("partitions", ", ".join(f"{name}: {count}" for name, count in topics.items())),
         ),
-        advice=(f"run at most {total} members (Spring: concurrency), or add partitions",),
+        advice=(f"run at most {total} members (Spring: concurrency, Connect: tasks.max), or add partitions",),
     )
     yield Judgement("broken", hit)
 
@@ -240,7 +251,7 @@ def _skew(group: Asked, context: Context) -> Iterable[Judgement]:
                 "roundrobin" if group.librdkafka else CLASSES["roundrobin"],
             )
         ),
-        advice=("all members change together, or in two rolling bounces",),
+        advice=advice(setup.strategies, ("roundrobin",), group.librdkafka),
     )
     yield Judgement("broken", hit)
 

@@ -1,6 +1,6 @@
 """rebalance-pause: how long partitions stay unread when a member dies, sticks or is rolled.
 
-`params.by`: crash (until the others have its partitions), stuck (one member keeps all waiting), roll (how
+The parts: crash (until the others have its partitions), stuck (one member keeps all waiting), roll (how
 often partitions are taken away), start (one rebalance per member that starts), renamed (static members under
 new names), coordinator (commits wait for another broker).
 """
@@ -14,13 +14,14 @@ from typing import Any
 from ....context import Context, Hit, Judgement
 from ....model import Deployment, Edit
 from ....sim.groups.clock.phases import GroupSetup, Phase
-from .settings import CLASSES, Asked, groups_of, seconds
+from ..assignor_moves import CLASSES, advice
+from .settings import Asked, groups_of, seconds
 
 MEMBERS_MAX = 8  # of a group on the clock; more are run as that many, and said so
 
 
 def judge(deployment: Deployment, context: Context) -> Iterable[Judgement]:
-    by = _PAUSES[str(context.params.get("by", "crash"))]
+    by = _PAUSES[context.part]
     for group in groups_of(deployment, context):
         if not group.alone:
             yield from by(group, context)
@@ -36,8 +37,7 @@ def _crash(group: Asked, context: Context) -> Iterable[Judgement]:
     if setup.session_ms + 2 * setup.heartbeat_ms <= limit:
         yield Judgement("holds", faults=faults, bounds=f"a pause of {seconds(limit)}")
         return
-    clocked = setup._replace(partitions=2, process_ms=0)
-    found = context.remember("crash", repr(clocked), lambda: _crashed(clocked))
+    found = _crash_of(group, context)
     if found["longest_ms"] <= limit:
         yield Judgement("holds", faults=faults, bounds=f"a pause of {seconds(limit)}")
         return
@@ -56,7 +56,14 @@ def _crash(group: Asked, context: Context) -> Iterable[Judgement]:
         severity="note" if group.instance or "consumer.group.instance.id" in group.unknown else None,
         edits=(shorter,) if component == "broker" else group.edits(shorter),
     )
-    yield Judgement("broken", hit, tuple(found["trace"]), faults=faults)
+    again = group.again(context, lambda other: _crash_of(other, context)["trace"])
+    yield Judgement("broken", hit, tuple(found["trace"]), faults=faults, again=again)
+
+
+def _crash_of(group: Asked, context: Context) -> dict[str, Any]:
+    clocked = group.setup._replace(partitions=2, process_ms=0)
+    found: dict[str, Any] = context.remember("crash", repr(clocked), lambda: _crashed(clocked))
+    return found
 
 
 def _crashed(setup: GroupSetup) -> dict[str, Any]:
@@ -96,8 +103,7 @@ def _stuck(group: Asked, context: Context) -> Iterable[Judgement]:
     if setup.max_poll_interval_ms <= limit:
         yield Judgement("holds", faults=faults, bounds=f"a pause of {seconds(limit)}")
         return
-    clocked = setup._replace(partitions=3, process_ms=0)
-    found = context.remember("stuck", repr(clocked), lambda: _stuck_run(clocked))
+    found = _stuck_of(group, context)
     hit = Hit(
         group.at("max.poll.interval.ms"),
         ("max.poll.interval.ms", "partition.assignment.strategy"),
@@ -116,9 +122,16 @@ def _stuck(group: Asked, context: Context) -> Iterable[Judgement]:
                 "cooperative-sticky" if group.librdkafka else CLASSES["cooperative-sticky"],
             ),
         ),
-        advice=("an eager group moves to cooperative-sticky in two rolling bounces, never in one",),
+        advice=advice(setup.strategies, ("cooperative-sticky",), group.librdkafka),
     )
-    yield Judgement("broken", hit, tuple(found["trace"]), faults=faults)
+    again = group.again(context, lambda other: _stuck_of(other, context)["trace"])
+    yield Judgement("broken", hit, tuple(found["trace"]), faults=faults, again=again)
+
+
+def _stuck_of(group: Asked, context: Context) -> dict[str, Any]:
+    clocked = group.setup._replace(partitions=3, process_ms=0)
+    found: dict[str, Any] = context.remember("stuck", repr(clocked), lambda: _stuck_run(clocked))
+    return found
 
 
 def _stuck_run(setup: GroupSetup) -> dict[str, Any]:
@@ -146,6 +159,8 @@ def _roll(group: Asked, context: Context) -> Iterable[Judgement]:
     partitions = group.look.count("topic.partitions")
     if not setup.eager or group.instance or members < 3 or partitions is None or group.unknown:
         return
+    if group.document.client == "connect":
+        return  # the tasks of a sink are moved by Connect's own rebalance, several at a time
     count, parts = min(members, MEMBERS_MAX), min(partitions, 4 * MEMBERS_MAX)
     clocked = setup._replace(partitions=parts, process_ms=0, strategies=("range",))
     # A roll of any group of that many: sessions and batches do not count.
@@ -171,7 +186,7 @@ def _roll(group: Asked, context: Context) -> Iterable[Judgement]:
             *((("partitions", f"{partitions}, run as {parts}"),) if parts != partitions else ()),
         ),
         advice=(
-            "move to CooperativeStickyAssignor in two rolling bounces: first before the old one, then alone",
+            *advice(group.setup.strategies, ("cooperative-sticky",), group.librdkafka),
             "or give each member a group.instance.id of its own and restart within session.timeout.ms",
         ),
     )
@@ -254,7 +269,9 @@ def _start(group: Asked, context: Context) -> Iterable[Judgement]:
         ),
         edits=(Edit("delay", "broker", key, "3000"),),
     )
-    yield Judgement("broken", hit, tuple(found["trace"]))
+    # The change that is offered waits as long as `held`.
+    again = group.again(context, lambda other: calm["trace"])
+    yield Judgement("broken", hit, tuple(found["trace"]), again=again)
 
 
 def _started(setup: GroupSetup, members: int) -> dict[str, Any]:

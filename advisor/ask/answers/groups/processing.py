@@ -1,6 +1,6 @@
 """every-record-processed, processed-once, processed-in-order: what a group passes over, repeats, mixes up.
 
-The rule that asks says in `params.by` which way of losing a record it is about:
+The rule that asks says by its `part` which way of losing a record it is about:
 
     style       commits before the work, beside workers that are busy, or into a store that nobody seeks to
     race        auto-commit of the consumer protocol around a poll (REAL: 4.3.1)
@@ -13,17 +13,20 @@ The first three and both of these are searched.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
-from ....context import Context, Hit, Judgement
+from ....context import Context, Hit, Judgement, Step
 from ....model import Deployment, Edit
 from ....sim.groups.consumer import BEFORE, FINISHED, POLLED
 from .settings import STORE, STYLES, Asked, groups_of
 
+if TYPE_CHECKING:
+    from ....sim.groups.search.states import GroupPolicy
+
 
 def judge(deployment: Deployment, context: Context) -> Iterable[Judgement]:
-    name = str(context.params.get("by", "style"))
+    name = context.part
     by = _PROCESSED.get(name)
     if by is None:
         from .resets import RESETS
@@ -58,7 +61,7 @@ def _polled(group: Asked) -> str:
 
 def judge_once(deployment: Deployment, context: Context) -> Iterable[Judgement]:
     """After a crash it is asked only where exactly-once is claimed."""
-    by = str(context.params.get("by", "crash"))
+    by = context.part
     for group in groups_of(deployment, context):
         if by == "assign":
             yield from _by_each(group, context)
@@ -105,7 +108,7 @@ def _searched(
     if unknown:
         yield Judgement("unknown", reason=f"{', '.join(unknown)} is a template", depends_on=unknown)
         return
-    faults = {name: int(count) for option in context.faults for name, count in option.items()}
+    faults = {name: int(count) for option in context.question.faults for name, count in option.items()}
     answers = [(one, _asked(one, context, question, faults)) for one in group.stores]
     one, found = answers[0]
     common = {"faults": faults, "bounds": found["bounds"], "states": found["states"]}
@@ -119,36 +122,46 @@ def _searched(
         reason = f"offsets are kept outside of Kafka: {' '.join(asked)}"
         yield Judgement("unknown", reason=reason, depends_on=fields, **common)
     elif found["verdict"] == "broken":
-        yield Judgement("broken", hit(one, found), tuple(found["trace"]), **common)
+        again = one.again(context, lambda other: _same_faults(other, found["trace"]))
+        yield Judgement("broken", hit(one, found), tuple(found["trace"]), again=again, **common)
     else:
         yield Judgement(found["verdict"], reason=found["reason"] or None, **common)
 
 
 def _asked(group: Asked, context: Context, question: str, faults: dict[str, int]) -> dict[str, Any]:
-    setup = group.setup
-    cooperative = setup.cooperative.issuperset(setup.strategies)
-    reading = setup.reading._replace(batch=min(setup.reading.batch, 2))
-    reset = setup.reset if reading.store else ""
-    alone = min(group.members()[0], 2) if group.alone else 0
-    mark = repr((setup.protocol, cooperative, reading, sorted(faults.items()), reset, alone))
+    policy = _policy(group)
 
     def search() -> dict[str, Any]:
         from ....sim.groups.search import questions as group_questions
-        from ....sim.groups.search.states import GroupPolicy
 
-        policy = GroupPolicy(
-            setup.protocol,
-            cooperative or setup.protocol == "consumer",
-            reading,
-            assigned=tuple(range(alone)),
-            reset=reset,
-            instances=alone or 2,
-        )
         answer = getattr(group_questions, question)(policy, faults)
         return {**answer._asdict(), "bounds": group_questions.BOUNDS}
 
-    found: dict[str, Any] = context.remember(question, mark, search)
+    found: dict[str, Any] = context.remember(question, repr((policy, sorted(faults.items()))), search)
     return found
+
+
+def _policy(group: Asked) -> GroupPolicy:
+    from ....sim.groups.search.states import GroupPolicy
+
+    setup = group.setup
+    cooperative = setup.cooperative.issuperset(setup.strategies)
+    reading = setup.reading._replace(batch=min(setup.reading.batch, 2))
+    alone = min(group.members()[0], 2) if group.alone else 0
+    return GroupPolicy(
+        setup.protocol,
+        cooperative or setup.protocol == "consumer",
+        reading,
+        assigned=tuple(range(alone)),
+        reset=setup.reset if reading.store else "",
+        instances=alone or 2,
+    )
+
+
+def _same_faults(group: Asked, broken: Sequence[Step]) -> Sequence[Step]:
+    from ....sim.same_faults import same_faults_of_group
+
+    return same_faults_of_group(_policy(group), broken) or ()
 
 
 def _numbers(group: Asked, found: dict[str, Any], *more: tuple[str, str]) -> tuple[tuple[str, str], ...]:

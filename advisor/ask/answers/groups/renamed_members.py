@@ -1,4 +1,4 @@
-"""rebalance-pause, asked about static members whose ids are others after a restart (`params.by = "renamed"`).
+"""rebalance-pause, asked about static members whose ids are others after a restart (part "renamed").
 
 A pod of a Deployment comes back under another name, so its group.instance.id is another too: the coordinator
 takes it for a new member and waits for the old one until its session is over (KIP-345).

@@ -1,6 +1,6 @@
 """every-record-processed where no offset holds and auto.offset.reset decides where reading goes on.
 
-`params.by`: growth (a partition is added and `latest` begins at its end), expiry (the group is away for
+The parts: growth (a partition is added and `latest` begins at its end), expiry (the group is away for
 longer than its offsets are kept), retention (for longer than its records are kept).
 """
 
@@ -33,8 +33,8 @@ def _growth(group: Asked, context: Context) -> Iterable[Judgement]:
         return
     if setup.reset != "latest" or group.alone:
         return  # who assigns its partitions itself never hears of an added one
-    # Only that the reset is written makes it more than a note: it is Kafka's default.
-    written = group.look.is_set("consumer", "auto.offset.reset")
+    if not group.look.is_set("consumer", "auto.offset.reset"):
+        return  # Kafka's default, which nobody chose: a finding for every consumer there is
     small = setup._replace(partitions=2, process_ms=0, reading=setup.reading._replace(batch=500))
     found = context.remember("growth", repr(small), lambda: _grown(small))
     window = found["window_ms"]
@@ -52,16 +52,8 @@ def _growth(group: Asked, context: Context) -> Iterable[Judgement]:
         {"group": group.name, "window": seconds(window)},
         group.shown(*(keys if setup.protocol == "classic" else keys[:1])),
         numbers=tuple(numbers),
-        severity=None if written else "note",
-        edits=group.edits(Edit("reset", "consumer", "auto.offset.reset", "earliest")) if written else (),
-        advice=(
-            *(
-                ()
-                if written
-                else ("set auto.offset.reset=earliest, unless a new group is to begin at the end",)
-            ),
-            "stop the group before partitions are added, or commit offset 0 for them first",
-        ),
+        edits=group.edits(Edit("reset", "consumer", "auto.offset.reset", "earliest")),
+        advice=("stop the group before partitions are added, or commit offset 0 for them first",),
     )
     yield Judgement("broken", hit, tuple(found["trace"]), faults={"partition_growth": 1})
 

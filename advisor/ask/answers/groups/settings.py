@@ -6,19 +6,19 @@ What is not in sight is the version's default and listed in `assumed`; what a te
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ....accept.value.numbers import parse_duration
-from ....context import Context
+from ....context import Again, Context, Step
 from ....guard.sources import code_digest
 from ....join.effective import bounds_of
+from ....join.reader import Reader, stated
 from ....model import Deployment, Document, Edit, Location, Setting
 from ....registry import function
 from ....sim.groups.clock.phases import GroupSetup
 from ....sim.groups.consumer import AFTER, AUTO, BEFORE, FIRST_OPEN, WITH_OUTPUT, Reading, Store
 from ....syntax.numbers import COUNTS_MAX, LONG, integer
-from ..sight import Look, stated
 
 if TYPE_CHECKING:
     from ....sim.groups.plans import OwnAssignors
@@ -29,7 +29,6 @@ ASSIGNORS = {
     "StickyAssignor": "sticky",
     "CooperativeStickyAssignor": "cooperative-sticky",
 }
-CLASSES = {name: f"org.apache.kafka.clients.consumer.{cls}" for cls, name in ASSIGNORS.items()}
 # The few numbers that a person would write.
 ROUND = (1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1_000, 2_000, 5_000, 10_000)
 STYLES = {
@@ -47,7 +46,7 @@ class Asked(NamedTuple):
     """One group of a deployment, and what is known of it."""
 
     document: Document
-    look: Look
+    look: Reader
     setup: GroupSetup
     style: str  # loop | workers | before | transaction | external
     style_stated: bool
@@ -73,6 +72,15 @@ class Asked(NamedTuple):
             for name in names
             if self.look.workload(name) is not None
         )
+
+    def again(self, context: Context, play: Callable[[Asked], Sequence[Step]]) -> Again:
+        """The same happens to the group of this name in another deployment."""
+
+        def played(changed: Deployment) -> Sequence[Step]:
+            found = next((one for one in groups_of(changed, context) if one.name == self.name), None)
+            return play(found) if found is not None else ()
+
+        return played
 
     def at(self, *keys: str) -> Location:
         """The first of these that is written in the group's own files, else the group itself."""
@@ -154,7 +162,7 @@ def groups_of(deployment: Deployment, context: Context) -> tuple[Asked, ...]:
 
 
 def asked(deployment: Deployment, document: Document, context: Context) -> Asked:
-    look = Look(deployment, context.clients, document)
+    look = Reader(deployment, context.clients, document)
     reader = _Reader(look)
     protocol = (reader.text("consumer", "group.protocol", "classic") or "classic").lower()
     classic = protocol != "consumer"
@@ -249,7 +257,7 @@ def _own(strategies: tuple[str, ...], known: Mapping[str, str]) -> OwnAssignors 
 
 
 class _Reader:
-    def __init__(self, look: Look) -> None:
+    def __init__(self, look: Reader) -> None:
         self.look = look
         self.assumed: list[tuple[str, str]] = []
         self.unknown: list[str] = []

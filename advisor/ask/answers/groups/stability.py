@@ -1,6 +1,6 @@
 """group-stable: is a member evicted though none failed? Slow batches, pauses, lost heartbeats, shared ids.
 
-`params.by` of the rule that asks: batch (max.poll.records x the time of a record), heartbeats, pause,
+The `part` of the rule that asks: batch (max.poll.records x the time of a record), heartbeats, pause,
 instance, listener (listening.py). Arithmetic decides first; only what it finds broken is run on the clock,
 for the run to be shown.
 """
@@ -14,6 +14,7 @@ from ....context import Context, Hit, Judgement
 from ....join.effective import by_key
 from ....model import Deployment, Document, Edit, Location
 from ....sim.groups.clock.phases import GroupSetup, Phase
+from ....syntax.numbers import COUNTS_MAX, integer
 from .settings import Asked, groups_of, round_down, round_up_ms, seconds, smaller_batch, stands_before
 
 # Of a safe region: batches that a person would think of.
@@ -21,7 +22,7 @@ BATCHES = (500, 100, 50, 10, 1)
 
 
 def judge(deployment: Deployment, context: Context) -> Iterable[Judgement]:
-    by = _STABLE[str(context.params.get("by", "batch"))]
+    by = _STABLE[context.part]
     for group in groups_of(deployment, context):
         if not group.alone:
             yield from by(group, context)
@@ -60,8 +61,7 @@ def _batch(group: Asked, context: Context) -> Iterable[Judgement]:
     if needed <= setup.max_poll_interval_ms:
         yield Judgement("holds", bounds=bounds)
         return
-    clocked = setup._replace(partitions=2)
-    found = context.remember("storm", repr(clocked), lambda: storm(clocked))
+    found = _storm_of(group, context)
     hit = Hit(
         group.at(*keys),
         keys,
@@ -82,7 +82,14 @@ def _batch(group: Asked, context: Context) -> Iterable[Judgement]:
         edits=_smaller(group, needed),
         advice=("hand long work to another thread, pause() the partitions and go on polling meanwhile",),
     )
-    yield Judgement("broken", hit, tuple(found["trace"]), bounds=bounds)
+    again = group.again(context, lambda other: _storm_of(other, context)["trace"])
+    yield Judgement("broken", hit, tuple(found["trace"]), bounds=bounds, again=again)
+
+
+def _storm_of(group: Asked, context: Context) -> dict[str, Any]:
+    clocked = group.setup._replace(partitions=2)
+    found: dict[str, Any] = context.remember("storm", repr(clocked), lambda: storm(clocked))
+    return found
 
 
 def _smaller(group: Asked, needed: float) -> tuple[Edit, ...]:
@@ -150,7 +157,7 @@ def _heartbeats(group: Asked, context: Context) -> Iterable[Judgement]:
     if templated is not None:
         yield templated
         return
-    lost = max((int(option.get("lost_heartbeat", 0)) for option in context.faults), default=0)
+    lost = max((int(option.get("lost_heartbeat", 0)) for option in context.question.faults), default=0)
     if setup.heartbeat_ms >= setup.session_ms:
         return  # Kafka refuses that
     faults = {"lost_heartbeat": lost}
@@ -159,17 +166,9 @@ def _heartbeats(group: Asked, context: Context) -> Iterable[Judgement]:
         return
     third = setup.session_ms // 3
     fitting = third // 1_000 * 1_000 or third
-    clocked = GroupSetup(
-        protocol=setup.protocol,
-        strategies=setup.strategies,
-        own=setup.own,
-        partitions=2,
-        session_ms=setup.session_ms,
-        heartbeat_ms=setup.heartbeat_ms,
-    )
     one = 2 * setup.heartbeat_ms >= setup.session_ms
     few = 1 if one else lost
-    found = context.remember("heartbeats", repr((clocked, few)), lambda: _unheard(clocked, few))
+    found = _unheard_of(group, few, context)
     look = group.look
     shown = group.shown(session, beat, component=component)
     hit = Hit(
@@ -191,7 +190,23 @@ def _heartbeats(group: Asked, context: Context) -> Iterable[Judgement]:
             *_where(group, component, Edit("session", component, session, str(3 * setup.heartbeat_ms))),
         ),
     )
-    yield Judgement("broken", hit, tuple(found["trace"]), faults=faults)
+    again = group.again(context, lambda other: _unheard_of(other, few, context)["trace"])
+    yield Judgement("broken", hit, tuple(found["trace"]), faults=faults, again=again)
+
+
+def _unheard_of(group: Asked, lost: int, context: Context) -> dict[str, Any]:
+    setup = group.setup
+    clocked = GroupSetup(
+        protocol=setup.protocol,
+        strategies=setup.strategies,
+        own=setup.own,
+        partitions=2,
+        session_ms=setup.session_ms,
+        heartbeat_ms=setup.heartbeat_ms,
+    )
+    mark = repr((clocked, lost))
+    found: dict[str, Any] = context.remember("heartbeats", mark, lambda: _unheard(clocked, lost))
+    return found
 
 
 def _where(group: Asked, component: str, edit: Edit) -> tuple[Edit, ...]:
@@ -230,8 +245,7 @@ def _pause(group: Asked, context: Context) -> Iterable[Judgement]:
     if pause + setup.heartbeat_ms <= setup.session_ms:
         yield Judgement("holds", faults=faults, bounds=f"a pause of {seconds(pause)}")
         return
-    clocked = setup._replace(partitions=2)
-    trace = context.remember("pause", repr((clocked, pause)), lambda: _paused(clocked, pause))
+    trace = _pause_of(group, pause, context)
     shown = group.shown(session, beat, component=component)
     longer = round_up_ms(1.5 * (pause + setup.heartbeat_ms))
     hit = Hit(
@@ -251,7 +265,15 @@ def _pause(group: Asked, context: Context) -> Iterable[Judgement]:
         ),
         edits=_where(group, component, Edit("session", component, session, str(longer))),
     )
-    yield Judgement("broken", hit, tuple(trace), faults=faults)
+    again = group.again(context, lambda other: _pause_of(other, pause, context))
+    yield Judgement("broken", hit, tuple(trace), faults=faults, again=again)
+
+
+def _pause_of(group: Asked, pause: int, context: Context) -> list[dict[str, Any]]:
+    clocked = group.setup._replace(partitions=2)
+    mark = repr((clocked, pause))
+    found: list[dict[str, Any]] = context.remember("pause", mark, lambda: _paused(clocked, pause))
+    return found
 
 
 def _paused(setup: GroupSetup, pause: int) -> list[dict[str, Any]]:
@@ -277,8 +299,13 @@ def _instance(group: Asked, context: Context) -> Iterable[Judgement]:
     if not group.instance:
         return
     members, why = group.members()
+    pods = next((fact for fact in group.document.facts if fact.name == "pod.count"), None)
     if group.document.client == "spring" and group.look.workload("members") is None:
         members = 1  # the container appends -n to the id of each of its consumers
+    if pods is not None and group.look.workload("members") is None:
+        # Each pod starts with the same text.
+        members = integer(pods.value, (0, COUNTS_MAX["group.members"])) or 0
+        why = f"{pods.value} pods of {pods.origin.note}"
     twins = [
         other
         for other in group.look.deployment.groups
@@ -301,7 +328,10 @@ def _instance(group: Asked, context: Context) -> Iterable[Judgement]:
         },
         group.shown("group.instance.id", "group.id"),
         numbers=(("members", why or f"{group.name} and {twins[0].name}"),),
-        also_at=tuple(_written(other) for other in twins),
+        also_at=(
+            *(_written(other) for other in twins),
+            *([pods.origin.at] if pods is not None and pods.origin.at is not None else []),
+        ),
         edits=group.edits(Edit("instance", "consumer", "group.instance.id", None)),
         advice=("give every member an id of its own: group.instance.id=${HOSTNAME} of a StatefulSet",),
     )

@@ -1,5 +1,5 @@
 """members-admitted, asked about a consumer that assigns its partitions under the group.id of another that
-subscribes (`params.by = "assigned"`).
+subscribes (part "assigned").
 
 While the group has members, a commit that carries no generation is refused with UNKNOWN_MEMBER_ID
 (ClassicGroup and ConsumerGroup.validateOffsetCommit). While it is empty, the commit is taken, and the members

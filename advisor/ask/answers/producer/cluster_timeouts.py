@@ -12,14 +12,20 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ....context import Context, Hit, Judgement
+from ....join.reader import Reader
 from ....model import Deployment, Edit, Setting
+from ....syntax.numbers import integer
 from ...policies import decode
-from ..sight import Look
 
 if TYPE_CHECKING:
+    from ....sim.clock.replicas import ClusterPolicy
     from .setup import Timed
 
 MILLISECOND = 1_000
+# A longer lag limit is played as one of this length.
+LONGEST_LAG = 60_000 * MILLISECOND
+# The run of a longer session is drawn in short as well.
+LONGEST_DRAWN = 600_000 * MILLISECOND
 
 _LAG = "replica.lag.time.max.ms"
 _SESSIONS = ("broker.session.timeout.ms", "zookeeper.session.timeout.ms")
@@ -27,7 +33,7 @@ _USUAL_LAG = "30000"
 
 
 def judge_successor(deployment: Deployment, context: Context) -> Iterator[Judgement]:
-    look = Look(deployment)
+    look = Reader(deployment)
     if not any(key in look.layers["broker"] for key in (_LAG, *_SESSIONS)):
         return  # Kafka's own defaults, of any version, are far apart
     from .setup import timed
@@ -54,19 +60,32 @@ def judge_successor(deployment: Deployment, context: Context) -> Iterator[Judgem
         yield _no_successor(look, on_clock, min(left.values()), context)
 
 
-def _schedule(on_clock: Timed) -> list[Any]:
+def _disturbance(cluster: ClusterPolicy) -> int:
+    """Shorter than a session. The leader looks for late followers every half of the lag limit, one look may
+    take only one of them, and nothing changes once all are out."""
+    return min(cluster.session_timeout, 5 * cluster.lag_time_max // 2)
+
+
+def _schedule(cluster: ClusterPolicy) -> list[Any]:
     from ....sim.clock.timeline import Step
     from .outage import LEAD, MARGIN, fenced_after
 
-    session = on_clock.setup.cluster.session_timeout
     return [
         Step("sleep", timeout=LEAD),
         Step("isolate", "replication-only"),
-        Step("sleep", timeout=session),
+        Step("sleep", timeout=_disturbance(cluster)),
         Step("kill9", 0),
         Step("unisolate"),
-        Step("sleep", timeout=fenced_after(on_clock.setup.cluster)[1] + MARGIN),
+        Step("sleep", timeout=fenced_after(cluster)[1] + MARGIN),
     ]
+
+
+def _in_short(cluster: ClusterPolicy) -> ClusterPolicy:
+    """The same relation of the two limits, in times that can be played in every phase. Only which of them
+    comes first decides who is left to lead."""
+    lag = min(cluster.lag_time_max, LONGEST_LAG)
+    session = cluster.session_timeout * lag // cluster.lag_time_max
+    return cluster._replace(lag_time_max=lag, session_timeout=min(session, 3 * lag))
 
 
 def _left_alone(on_clock: Timed, elr: bool, context: Context) -> int:
@@ -77,10 +96,11 @@ def _left_alone(on_clock: Timed, elr: bool, context: Context) -> int:
         from .outage import prepared
 
         partition = on_clock.setup.partition._replace(elr=elr)
-        setup, schedule, _ = prepared(on_clock.setup._replace(partition=partition), steps, _quiet())
+        cluster = _in_short(on_clock.setup.cluster)
+        short = on_clock.setup._replace(partition=partition, cluster=cluster)
+        setup, schedule, _ = prepared(short, _schedule(cluster), _quiet())
         return sum(one.leader < 0 for one in measure(setup, schedule))
 
-    steps = _schedule(on_clock)
     mark = repr((on_clock.setup.partition, on_clock.setup.cluster, elr))
     return int(context.remember("successor", mark, compute))
 
@@ -91,11 +111,12 @@ def _quiet() -> Any:
     return Load(10.0, 10.0, 100, True, False, ())
 
 
-def _no_successor(look: Look, on_clock: Timed, phases: int, context: Context) -> Judgement:
+def _no_successor(look: Reader, on_clock: Timed, phases: int, context: Context) -> Judgement:
     from ....sim.clock.grid import GRID
-    from .outage import BOUNDS, fenced_after, told
+    from .outage import BOUNDS, fenced_after, told, told_again
 
     cluster = on_clock.setup.cluster
+    drawn = cluster if cluster.session_timeout <= LONGEST_DRAWN else _in_short(cluster)
     least, most = fenced_after(cluster)
     lag = on_clock.setting("broker", _LAG)
     session = on_clock.setting("broker", *_SESSIONS)
@@ -104,6 +125,12 @@ def _no_successor(look: Look, on_clock: Timed, phases: int, context: Context) ->
     session_ms = cluster.session_timeout // MILLISECOND
     values = [_USUAL_LAG] if int(_USUAL_LAG) > session_ms else []
     values.append(str(-(-session_ms * 3 // 2 // 1000) * 1000))
+    usual = look.default("broker", session.key)
+    edits = [Edit("lag", "broker", _LAG, value) for value in values]
+    shorter = None if usual is None else integer(usual)
+    if usual is not None and shorter is not None and shorter < session_ms:
+        # Somebody raised the session, for a reason: the lag goes with it (KIP-537), or the session back.
+        edits.append(Edit("session", "broker", session.key, usual))
     hit = Hit(
         look.place(lag, session),
         (lag.key, session.key),
@@ -124,30 +151,34 @@ def _no_successor(look: Look, on_clock: Timed, phases: int, context: Context) ->
                 f"after {least / 1_000_000:g} to {most / 1_000_000:g} s",
             ),
             ("nobody can lead", f"in {phases} of {len(GRID)} phases"),
+            *([("drawn", "with shorter times of the same relation")] if drawn is not cluster else []),
             (
                 "assumed",
-                f"the followers' fetches fail for {session_ms / 1000:g} s while the controller hears the "
-                "leader, and then it dies",
+                f"the followers' fetches fail for {_disturbance(cluster) / 1_000_000:g} s while the "
+                "controller hears the leader, and then it dies",
             ),
         ),
-        edits=tuple(Edit("lag", "broker", _LAG, value) for value in values),
+        edits=tuple(edits),
     )
-    trace = told(on_clock.setup, _schedule(on_clock), _quiet(), context.remember)
-    return Judgement("broken", hit, trace, faults={"partitioned": 1, "broker_crash": 1}, bounds=BOUNDS)
+    played = _schedule(drawn), _quiet(), context.remember
+    trace = told(on_clock.setup._replace(cluster=drawn), *played)
+    faults = {"partitioned": 1, "broker_crash": 1}
+    again = told_again(*played) if drawn is cluster else None
+    return Judgement("broken", hit, trace, faults=faults, bounds=BOUNDS, again=again)
 
 
 # -- cluster-steady ----------------------------------------------------------------------------------------
 
 
 def judge(deployment: Deployment, context: Context) -> Iterator[Judgement]:
-    look = Look(deployment)
-    if context.params.get("ask") == "heartbeats":
+    look = Reader(deployment)
+    if context.part == "heartbeats":
         yield from _heartbeats(deployment, look)
     else:
         yield from _fetch_waits(look, int(context.params.get("margin_ms", 500)))
 
 
-def _heartbeats(deployment: Deployment, look: Look) -> Iterator[Judgement]:
+def _heartbeats(deployment: Deployment, look: Reader) -> Iterator[Judgement]:
     keys = ("broker.heartbeat.interval.ms", "broker.session.timeout.ms")
     if not any(key in look.layers["broker"] for key in keys) or not decode(deployment).kraft:
         return
@@ -212,7 +243,7 @@ def _told(interval: int, session: int, lost: bool) -> tuple[dict[str, Any], ...]
     )
 
 
-def _fetch_waits(look: Look, margin_ms: int) -> Iterator[Judgement]:
+def _fetch_waits(look: Reader, margin_ms: int) -> Iterator[Judgement]:
     keys = ("replica.fetch.min.bytes", "replica.fetch.wait.max.ms", _LAG)
     if keys[0] not in look.layers["broker"]:
         return  # at 1, the default, a fetch waits for the next record and no longer
@@ -246,6 +277,6 @@ def _fetch_waits(look: Look, margin_ms: int) -> Iterator[Judgement]:
     yield Judgement("broken", hit)
 
 
-def _cluster(look: Look) -> str:
+def _cluster(look: Reader) -> str:
     names = [broker.name for broker in look.deployment.cluster]
     return names[0] if names else "the cluster"

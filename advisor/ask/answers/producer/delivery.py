@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ....context import Context, Judgement
+from ....join.reader import Reader
 from ....model import Deployment
-from ..sight import Look
 
 _TIMES = (
     "delivery.timeout.ms",
@@ -28,14 +28,14 @@ _MEMORY = ("buffer.memory", "max.block.ms")
 def judge(deployment: Deployment, context: Context) -> Iterator[Judgement]:
     if deployment.producer is None:
         return
-    look = Look(deployment, context.clients)
-    if _pointed_at(deployment, look, str(context.params.get("ask"))):
+    look = Reader(deployment, context.clients)
+    if _pointed_at(deployment, look, context.part):
         from .delivery_outages import judge_played
 
         yield from judge_played(deployment, look, context)
 
 
-def _pointed_at(deployment: Deployment, look: Look, ask: str) -> bool:
+def _pointed_at(deployment: Deployment, look: Reader, ask: str) -> bool:
     producer, broker = look.layers.get("producer", {}), look.layers.get("broker", {})
     if ask == "retries":
         # Before 2.1 the Java producer's default is 0.

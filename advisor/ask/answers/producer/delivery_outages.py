@@ -6,13 +6,13 @@ stated rate are given per 1,000 records/s and say so.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ....context import Context, Hit, Judgement
+from ....context import Again, Context, Hit, Judgement
+from ....join.reader import Reader, stated
 from ....model import Deployment, Edit, Setting
 from ....sim.clock.timeline import Setup, Step
-from ..sight import Look, stated
 from . import outage
 from .setup import MILLISECOND, Timed, timed
 
@@ -36,7 +36,7 @@ _ON_ERROR = {
 class Case(NamedTuple):
     """One deployment on the clock, with what the questions have in common."""
 
-    look: Look
+    look: Reader
     timed: Timed
     context: Context
 
@@ -78,17 +78,17 @@ class Case(NamedTuple):
         return found.key if found is not None else keys[0]
 
 
-def judge_played(deployment: Deployment, look: Look, context: Context) -> Iterator[Judgement]:
+def judge_played(deployment: Deployment, look: Reader, context: Context) -> Iterator[Judgement]:
     """A producer that something points at."""
-    if context.params.get("ask") == "retries":
+    if context.part == "retries":
         yield from _retries(deployment, look, context)
-    elif context.params.get("ask") in ("buffer", "blocking"):
+    elif context.part in ("buffer", "blocking"):
         yield from _memory(deployment, look, context)
     else:
         yield from _timeouts(deployment, look, context)
 
 
-def _case(deployment: Deployment, look: Look, context: Context, *needed: str) -> Case | Judgement:
+def _case(deployment: Deployment, look: Reader, context: Context, *needed: str) -> Case | Judgement:
     """Unknown where the producer does not start, which other rules tell, or a template decides."""
     on_clock = timed(deployment)
     java = deployment.producer is not None and deployment.producer.client != "librdkafka"
@@ -106,7 +106,7 @@ def _case(deployment: Deployment, look: Look, context: Context, *needed: str) ->
 # -- delivery.timeout.ms -----------------------------------------------------------------------------------
 
 
-def _timeouts(deployment: Deployment, look: Look, context: Context) -> Iterator[Judgement]:
+def _timeouts(deployment: Deployment, look: Reader, context: Context) -> Iterator[Judgement]:
     case = _case(deployment, look, context, "delivery.timeout.ms", "linger.ms", *_SESSIONS)
     if isinstance(case, Judgement):
         yield case
@@ -190,9 +190,21 @@ def _expired(case: Case, kind: str, needed_ms: int) -> Judgement | None:
         ),
         edits=tuple(_longer(delivery.key, needed_ms)),
     )
-    trace = outage.told(setup, steps, load, case.context.remember)
+    remember = case.context.remember
+    trace = outage.told(setup, steps, load, remember)
     faults = {"broker_crash": 1} if kind == "crash" else {}
-    return Judgement("broken", hit, trace, faults=faults, bounds=outage.BOUNDS)
+    again = _again(case, lambda other: outage.told(*_outage(other, kind), remember))
+    return Judgement("broken", hit, trace, faults=faults, bounds=outage.BOUNDS, again=again)
+
+
+def _again(case: Case, play: Callable[[Case], Sequence[Mapping[str, Any]]]) -> Again:
+    """The same outage with the settings of another deployment."""
+
+    def played(changed: Deployment) -> Sequence[Mapping[str, Any]]:
+        other = _case(changed, Reader(changed, case.context.clients), case.context)
+        return () if isinstance(other, Judgement) else play(other)
+
+    return played
 
 
 def _outage(case: Case, kind: str) -> tuple[Setup, list[Step], outage.Load]:
@@ -238,7 +250,7 @@ def _longer(key: str, needed_ms: int) -> Iterator[Edit]:
 # -- retries -----------------------------------------------------------------------------------------------
 
 
-def _retries(deployment: Deployment, look: Look, context: Context) -> Iterator[Judgement]:
+def _retries(deployment: Deployment, look: Reader, context: Context) -> Iterator[Judgement]:
     case = _case(deployment, look, context, "retries")
     if isinstance(case, Judgement):
         yield case
@@ -289,20 +301,22 @@ def _given_up(
             Edit("acks", "producer", "acks", "all"),
         ),
     )
-    trace = outage.told(case.timed.setup, steps, load, case.context.remember)
+    remember = case.context.remember
+    trace = outage.told(case.timed.setup, steps, load, remember)
     faults = {"clean_stop": 1} if kind == "handover" else {"broker_crash": 1}
-    return Judgement("broken", hit, trace, faults=faults, bounds=outage.BOUNDS)
+    again = _again(case, lambda other: outage.told(other.timed.setup, steps, load, remember))
+    return Judgement("broken", hit, trace, faults=faults, bounds=outage.BOUNDS, again=again)
 
 
 # -- buffer.memory -----------------------------------------------------------------------------------------
 
 
-def _memory(deployment: Deployment, look: Look, context: Context) -> Iterator[Judgement]:
+def _memory(deployment: Deployment, look: Reader, context: Context) -> Iterator[Judgement]:
     layer = look.layers.get("producer", {})
     keys = ("buffer.memory", "max.block.ms", "queue.buffering.max.kbytes", "queue.buffering.max.messages")
     load = outage.load_of(look)
     if not load.sized:
-        if any(key in layer for key in keys[:2]) and context.params.get("ask") == "buffer":
+        if any(key in layer for key in keys[:2]) and context.part == "buffer":
             missing = tuple(
                 f"[workload] {name}"
                 for name in ("records_per_second", "record_bytes")
@@ -335,9 +349,7 @@ def _filled(case: Case, load: outage.Load) -> Iterator[Judgement]:
         if too_long is not None:
             yield too_long
             return
-        played, steps = setup, outage.crash(setup)
-        if kind == "silence":
-            played, steps = outage.silence(setup, case.played_outage * MILLISECOND)
+        played, steps = _struck(case, kind)
         figures = outage.play(played, steps, load_then, case.context.remember)
         refused = figures.refused[1] > 0
         if refused or (blocking is None and figures.blocked[1] >= BLOCKED_LONG_MS):
@@ -345,11 +357,11 @@ def _filled(case: Case, load: outage.Load) -> Iterator[Judgement]:
             found = _refused(case, kind, lasts_ms, most, load_then, trace, figures)
             if refused:
                 # What refuses blocks as well: one of the two rules tells it.
-                refusing = case.context.params.get("ask") == "buffer"
+                refusing = case.context.part == "buffer"
                 yield found if refusing else Judgement("holds", bounds="as another rule tells it")
                 return
             blocking = found
-    if blocking is not None and case.context.params.get("ask") == "blocking":
+    if blocking is not None and case.context.part == "blocking":
         yield blocking
     else:
         yield Judgement("holds", bounds=f"outages of up to {max(asked)[0] / 1000:g} s at the stated rate")
@@ -396,13 +408,22 @@ def _refused(
         edits=tuple(_more_memory(case, load, most_ms)),
     )
     faults = {"broker_crash": 1} if kind == "crash" else {}
-    return Judgement("broken", hit, trace, faults=faults, bounds=outage.BOUNDS)
+    remember = case.context.remember
+    again = _again(case, lambda other: outage.told(*_struck(other, kind), load, remember))
+    return Judgement("broken", hit, trace, faults=faults, bounds=outage.BOUNDS, again=again)
+
+
+def _struck(case: Case, kind: str) -> tuple[Setup, Sequence[Step]]:
+    setup = case.timed.setup
+    if kind == "silence":
+        return outage.silence(setup, case.played_outage * MILLISECOND)
+    return setup, outage.crash(setup)
 
 
 def _more_memory(case: Case, load: outage.Load, most_ms: int) -> Iterator[Edit]:
     client = case.timed.setup.client
     block = case.setting("max.block.ms")
-    refusing = case.context.params.get("ask") == "buffer"
+    refusing = case.context.part == "buffer"
     if refusing and block is not None and client.max_block // MILLISECOND < most_ms:
         value = next((one for one in (60_000, *TIMEOUTS_MS) if one >= most_ms), None)
         if value is not None:

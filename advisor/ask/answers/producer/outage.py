@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ....context import Again
+from ....join.reader import Reader
 from ....model import Deployment
 from ....sim.clock.grid import GRID
 from ....sim.clock.measure import Known, Measured
@@ -21,7 +23,6 @@ from ....sim.clock.replicas import ClusterPolicy
 from ....sim.clock.timeline import Setup, Step
 from ....sim.ranges import BOOT, FENCE_LATE, MILLISECOND, SECOND, SHRINK_RATIO, STOP
 from ....sim.wire.batches import BATCH_OVERHEAD, MAX_RECORD_OVERHEAD, contents_size
-from ..sight import Look
 
 PLAYED, PLAYED_MAX = 50, 800
 # No rate is stated: records are counted per so many a second.
@@ -72,7 +73,7 @@ class Figures(NamedTuple):
     leaders: tuple[int, ...]
 
 
-def load_of(look: Look, part: str = "one broker") -> Load:
+def load_of(look: Reader, part: str = "one broker") -> Load:
     """The stated workload, as much of it as goes to `part` of the cluster: one broker, or all."""
     rate, size = look.workload("records_per_second"), look.workload("record_bytes")
     said = []
@@ -209,6 +210,8 @@ def prepared(setup: Setup, steps: Sequence[Step], load: Load) -> tuple[Setup, li
     """The setup and the schedule as they are played, and by what counts are to be multiplied."""
     lasts = duration(setup, steps)
     pace = min(PLAYED, max(1.0, PLAYED_MAX * SECOND / lasts))
+    if setup.client.acks != "all" and setup.partition.replicas > 1:
+        pace = PLAYED  # what is lost is what was sent within a moment of the fault
     client, factor = scaled(setup.client, load, pace)
     gap = int(SECOND * factor / load.rate)
     sending = Step("send", max(1, lasts // gap), size=load.size, gap=gap)
@@ -390,6 +393,23 @@ def told(setup: Setup, steps: Sequence[Step], load: Load, remember: Remember) ->
     return tuple(remember("outage-run", repr((setup, schedule)), compute))
 
 
+def told_again(
+    steps: Sequence[Step],
+    load: Load,
+    remember: Remember,
+    adjusted: Callable[[Setup], Setup] = lambda setup: setup,
+) -> Again:
+    """The same happens to another deployment."""
+
+    def played(changed: Deployment) -> Sequence[Mapping[str, Any]]:
+        from .setup import timed
+
+        other = timed(changed)
+        return told(adjusted(other.setup), steps, load, remember) if other is not None else ()
+
+    return played
+
+
 def _cells(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     kept: list[dict[str, Any]] = []
     for row in rows:
@@ -404,17 +424,23 @@ def _cells(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
             "waiting": str(producer["waiting"]),
             "failed": str(sum(producer["errors"].values())),
         }
-        event = {"name": row["event"]["name"], "text": row["event"].get("text", row["event"]["name"])}
+        event = dict(row["event"])
         if event["name"] == "replicate":
-            event["text"] = "records copied" if producer["waiting"] <= 1 else "records wait"
-        kept.append({"t_ms": row["t_ms"], "event": event, "effects": [], "cells": cells})
+            event |= {"waits": producer["waiting"] > 1, "acked": 0}
+            event["text"] = "records wait" if event["waits"] else "records copied"
+        counts = {"acked": producer["acked"], "waiting": producer["waiting"]}
+        counts["failed"] = sum(producer["errors"].values())
+        effects = [effect for effect in row["effects"] if not effect.startswith("failed")]
+        kept.append(
+            {"t_ms": row["t_ms"], "event": event, "effects": effects, "cells": cells, "counts": counts}
+        )
     return [
         {
             "step": number,
             "t_ms": row["t_ms"],
             "event": row["event"],
             "effects": row["effects"],
-            "state": {"kind": "timeline", "cells": row["cells"]},
+            "state": {"kind": "timeline", "cells": row["cells"], "counts": row["counts"]},
         }
         for number, row in enumerate(kept[:ROWS_MAX], 1)
     ]

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ....context import Context, Hit, Judgement
+from ....join.reader import Reader
 from ....model import Deployment, Edit
-from ..sight import Look
 
 if TYPE_CHECKING:
     from .setup import Timed
@@ -24,7 +24,7 @@ _REQUEST = "request.timeout.ms"
 
 
 def judge(deployment: Deployment, context: Context) -> Iterator[Judgement]:
-    look = Look(deployment, context.clients)
+    look = Reader(deployment, context.clients)
     if deployment.producer is None or not look.in_sight("broker", _LAG):
         return
     if _REQUEST not in look.layers["producer"] and _LAG not in look.layers["broker"]:
@@ -44,9 +44,9 @@ def judge(deployment: Deployment, context: Context) -> Iterator[Judgement]:
     yield from _stalled(look, on_clock, context)
 
 
-def _stalled(look: Look, on_clock: Timed, context: Context) -> Iterator[Judgement]:
+def _stalled(look: Reader, on_clock: Timed, context: Context) -> Iterator[Judgement]:
     from ....sim.clock.timeline import Step
-    from .outage import BOUNDS, LEAD, MARGIN, Load, count, play, told
+    from .outage import BOUNDS, LEAD, MARGIN, Load, count, play, told, told_again
 
     stall = on_clock.setup.cluster.lag_time_max * 3 // 2 + MARGIN
     # Its heartbeats go on: a broker that is silent altogether leaves with its session.
@@ -92,4 +92,6 @@ def _stalled(look: Look, on_clock: Timed, context: Context) -> Iterator[Judgemen
         ),
     )
     trace = told(setup, steps, load, context.remember)
-    yield Judgement("broken", hit, trace, environment={"slow_follower": 1}, bounds=BOUNDS)
+    again = told_again(steps, load, context.remember, lambda setup: setup._replace(cluster=cluster))
+    faults = {"slow_follower": 1}
+    yield Judgement("broken", hit, trace, environment=faults, bounds=BOUNDS, again=again)

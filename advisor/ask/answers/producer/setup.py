@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ....catalog import Version, librdkafka, resolve_version
-from ....join.effective import by_key, client_layers, deployment_layers, effective, shows_brokers
+from ....catalog import Version, librdkafka
+from ....join.effective import by_key, shows_brokers
+from ....join.reader import Reader
 from ....model import Deployment, Origin, Setting
 from ....packs.conditions import number
 from ....sim.clock.producer.policy import ClientPolicy
@@ -18,7 +19,7 @@ from ....sim.clock.quorum import Control, Ensemble, Quorum
 from ....sim.clock.replicas import ClusterPolicy
 from ....sim.clock.timeline import Setup
 from ....sim.partition.state import Policy
-from ....syntax.numbers import LONG, fact_count
+from ....syntax.numbers import LONG
 from ...policies import behaviour, decode
 
 MILLISECOND = 1_000
@@ -84,7 +85,7 @@ def timed(deployment: Deployment, compressible: bool = False) -> Timed | None:
 
 
 def _timed(deployment: Deployment, compressible: bool) -> Timed | None:
-    reader = _Reader(deployment)
+    reader = _Noting(deployment)
     decoded = decode(deployment)
     if decoded.producer is None:
         return None
@@ -140,7 +141,7 @@ def _heartbeat_patience(version: Version, kraft: bool, session: int, interval: i
     return interval if version.number >= (4, 1) else session // 2
 
 
-def _control(reader: _Reader, kraft: bool, replicas: int, session_timeout: int) -> dict[str, Any]:
+def _control(reader: _Noting, kraft: bool, replicas: int, session_timeout: int) -> dict[str, Any]:
     """Who elects the controller, which replicas' brokers vote too, and how many brokers hold no replica. A
     cluster whose brokers nobody counts has three, or as many as there are replicas."""
     brokers = max(replicas, reader.brokers())
@@ -160,15 +161,15 @@ def _control(reader: _Reader, kraft: bool, replicas: int, session_timeout: int) 
 _QUORUM_TIMES = ("fetch.timeout", "election.timeout", "election.backoff.max")
 
 
-def _rebalance(reader: _Reader) -> int:
+def _rebalance(reader: _Noting) -> int:
     """How often leadership is moved back, 0 for never."""
-    found, _ = effective("broker", "auto.leader.rebalance.enable", reader.version, reader.layers)
+    found, _ = reader.reader.in_force("broker", "auto.leader.rebalance.enable")
     if found is None or found.value != "true":
         return 0
     return max(0, reader.default("leader.imbalance.check.interval.seconds")) * 1_000 * MILLISECOND
 
 
-def _lag_messages(reader: _Reader) -> int | None:
+def _lag_messages(reader: _Noting) -> int | None:
     """replica.lag.max.messages counts before 0.9 alone (KAFKA-1546); its default there was 4,000."""
     if reader.version.number >= (0, 9):
         return None
@@ -176,7 +177,7 @@ def _lag_messages(reader: _Reader) -> int | None:
     return _whole(given) or 4_000
 
 
-def _client(reader: _Reader, version: Version, chosen: dict[str, Any], compressible: bool) -> ClientPolicy:
+def _client(reader: _Noting, version: Version, chosen: dict[str, Any], compressible: bool) -> ClientPolicy:
     fields = {name: reader.producer(java, rdkafka, *factors) for name, java, rdkafka, *factors in _FIELDS}
     given: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
     for name in ("retry_backoff", "metadata_max_age"):
@@ -197,6 +198,8 @@ def _client(reader: _Reader, version: Version, chosen: dict[str, Any], compressi
     if of_librdkafka:
         given |= reader.librdkafka_mechanics(given)
     retries = reader.producer("retries", "message.send.max.retries", 1, 1)
+    if chosen.get("idempotence") and not of_librdkafka and not reader.is_set("retries"):
+        retries = None  # in 2.0, where the default is 0, idempotence raises it
     codec = reader.text("compression.type", "compression.codec")
     return ClientPolicy(
         acks=chosen["acks"],
@@ -212,16 +215,15 @@ def _client(reader: _Reader, version: Version, chosen: dict[str, Any], compressi
     )
 
 
-class _Reader:
-    """Effective values of one deployment, remembering what each came from."""
+class _Noting:
+    """A reader that notes what each value came from, and what had to be assumed."""
 
     def __init__(self, deployment: Deployment) -> None:
-        self.deployment = deployment
-        self.version = resolve_version(deployment.version)
-        self.layers = deployment_layers(deployment)
+        self.deployment, self.reader = deployment, Reader(deployment)
+        self.version, self.layers = self.reader.version, self.reader.layers
         document = deployment.producer
         self.family = document.client if document is not None else "java"
-        self.rdkafka = client_layers(document).get("producer", {}) if document is not None else {}
+        self.rdkafka = self.layers.get("producer", {})
         self.settings: list[Pair] = []
         self.assumed: list[str] = []
         self.unknown: list[str] = []
@@ -241,16 +243,16 @@ class _Reader:
 
     def number(self, component: str, key: str) -> int:
         """Of a broker or a topic, which every version has."""
-        found, _ = effective(component, key, self.version, self.layers)
+        found, _ = self.reader.in_force(component, key)
         if found is not None and not isinstance(found.value, str):
             self.unknown.append(key)
-            found, _ = effective(component, key, self.version, {})
+            found = self.reader.of_release(component, key)
         elif found is not None and found.origin.kind == "default" and not self._in_sight(component):
             self.assumed.append(f"{key}={found.value}")
         number = _whole(found)
         if number is None:
             self.unknown.append(key)
-            found, _ = effective(component, key, self.version, {})
+            found = self.reader.of_release(component, key)
             number = _whole(found) or 0
         if found is not None:
             self._keep((component, found))
@@ -260,13 +262,11 @@ class _Reader:
 
     def default(self, key: str) -> int:
         """As it is set, or as the release has it; 0 where it has no such key."""
-        found, _ = effective("broker", key, self.version, self.layers)
+        found, _ = self.reader.in_force("broker", key)
         return _whole(found) or 0
 
     def brokers(self) -> int:
-        name = "cluster.brokers"
-        stated = next((fact.value for fact in self.deployment.facts if fact.name == name), None)
-        return fact_count(name, stated) or 3
+        return self.reader.count("cluster.brokers") or 3
 
     def voters(self) -> int | None:
         """None where no file tells. The voters of a dynamic quorum (KIP-853) are in its own log: they are
@@ -297,13 +297,13 @@ class _Reader:
         if self.family == "librdkafka":
             found, factor = (self._rdkafka(rdkafka) if rdkafka is not None else None), rdkafka_factor
         else:
-            found, _ = effective("producer", java, self.version, self.layers)
+            found, _ = self.reader.in_force("producer", java)
         if found is None:
             return None
         number = _whole(found)
         if number is None:
             self.unknown.append(java)
-            default, _ = effective("producer", java, self.version, {})
+            default = self.reader.of_release("producer", java)
             number = _whole(default) or 0
         elif self.deployment.producer is None:
             self.assumed.append(f"{java}={found.value}")
@@ -336,7 +336,7 @@ class _Reader:
         if self.family == "librdkafka":
             found: Setting | None = self._rdkafka(rdkafka)
         else:
-            found, _ = effective("producer", java, self.version, self.layers)
+            found, _ = self.reader.in_force("producer", java)
         return found.value if found is not None and isinstance(found.value, str) else None
 
     def _rdkafka(self, key: str) -> Setting:

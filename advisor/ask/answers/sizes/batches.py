@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ....context import Context, Hit, Judgement
+from ....join.reader import Reader, stated
 from ....model import Deployment, Edit, Setting
 from ....sim.producer.batch_split import FAILS, HALVES, SPLITS, Sent, settle
 from ....syntax.numbers import INT, integer
-from ..sight import Look, stated
 from .chain import chain_of, limit_of
 
 # Records whose size nobody stated are taken to be small beside the limit.
@@ -26,7 +26,7 @@ def judge(deployment: Deployment, context: Context) -> Iterable[Judgement]:
     producer = deployment.producer
     if producer is None:
         return
-    look = Look(deployment, context.clients)
+    look = Reader(deployment, context.clients)
     size_found = limit_of(look, producer, "producer", "batch.size")
     seen = chain_of(look, None)
     limit, home = seen.chain.batch, seen.found.get("batch")
@@ -66,7 +66,7 @@ def _number(setting: Setting | None) -> int | None:
 
 
 def _broken(
-    look: Look,
+    look: Reader,
     found: tuple[Setting, tuple[str, Setting]],
     sizes: tuple[int, int, int],
     sent: Sequence[Sent],

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 from ....catalog import librdkafka
 from ....context import Context, Hit, Judgement
+from ....join.reader import Reader, stated
 from ....model import Deployment, Document, Edit, Location, Origin, Setting, members_of
 from ....sim.producer.size_chain import CLIENT, STUCK, Chain, Gap, gaps, largest, links, measured, send
 from ....syntax.numbers import count
-from ..sight import Look, stated
 
 MIB = 1_048_576
 Pair = tuple[str, Setting]
@@ -52,7 +52,7 @@ class Seen(NamedTuple):
         return pair[1] if pair is not None else None
 
 
-def chain_of(look: Look, group: Document | None) -> Seen:
+def chain_of(look: Reader, group: Document | None) -> Seen:
     number = look.version.number
     producer = look.deployment.producer
     family = "librdkafka" if producer is not None and producer.client == "librdkafka" else "java"
@@ -75,7 +75,7 @@ def chain_of(look: Look, group: Document | None) -> Seen:
     return Seen(chain, found, tuple(unknown))
 
 
-def _limits(look: Look, family: str, group: Document | None) -> Iterator[tuple[str, Pair]]:
+def _limits(look: Reader, family: str, group: Document | None) -> Iterator[tuple[str, Pair]]:
     if look.deployment.producer is not None:
         for link, key in (_LIBRDKAFKA if family == "librdkafka" else _JAVA).items():
             found = limit_of(look, look.deployment.producer, "producer", key)
@@ -98,7 +98,7 @@ def _limits(look: Look, family: str, group: Document | None) -> Iterator[tuple[s
             yield link, ("consumer", found)
 
 
-def limit_of(look: Look, document: Document, component: str, key: str) -> Setting | None:
+def limit_of(look: Reader, document: Document, component: str, key: str) -> Setting | None:
     """A client's own value or default; librdkafka's where it is librdkafka's."""
     if document.client != "librdkafka":
         return look.setting(component, key)
@@ -111,7 +111,7 @@ def limit_of(look: Look, document: Document, component: str, key: str) -> Settin
     return Setting(key, str(known.default), Origin("default", None, "default of librdkafka"))
 
 
-def _compresses(look: Look, family: str) -> bool:
+def _compresses(look: Reader, family: str) -> bool:
     """What a template fills in may compress too: then nothing is said of what comes after the client."""
     key = "compression.codec" if family == "librdkafka" else "compression.type"
     written = look.layers.get("producer", {}).get(key) or look.layers.get("producer", {}).get(
@@ -130,13 +130,13 @@ def _written(seen: Seen, *wanted: str) -> bool:
 def judge(deployment: Deployment, context: Context) -> Iterable[Judgement]:
     """`part` of the rule that asks: refused (what the client takes and a broker does not), stuck (what a
     broker takes and cannot pass on), stated (the record that the workload states)."""
-    part = context.params["part"]
+    part = context.part
     groups = [group for group in deployment.groups if group.component == "consumer"]
     if part == "stuck":
         for group in groups or (None,):
-            yield from _stuck(Look(deployment, context.clients, group), group)
+            yield from _stuck(Reader(deployment, context.clients, group), group)
         return
-    look = Look(deployment, context.clients)
+    look = Reader(deployment, context.clients)
     seen = chain_of(look, None)
     if deployment.producer is None or not {"request", "batch"} <= set(seen.found):
         return
@@ -146,7 +146,7 @@ def judge(deployment: Deployment, context: Context) -> Iterable[Judgement]:
 # -- what the client takes and the broker refuses ----------------------------------------------------------
 
 
-def _refused(look: Look, seen: Seen) -> Iterable[Judgement]:
+def _refused(look: Reader, seen: Seen) -> Iterable[Judgement]:
     if not _written(seen, "request", "buffer", "batch", "segment", "connection"):
         return
     if seen.unknown:
@@ -173,7 +173,7 @@ def _refused(look: Look, seen: Seen) -> Iterable[Judgement]:
     yield told
 
 
-def _larger(look: Look, seen: Seen, chain: Chain, gap: Gap) -> tuple[Edit, ...]:
+def _larger(look: Reader, seen: Seen, chain: Chain, gap: Gap) -> tuple[Edit, ...]:
     """Room for the largest that the client takes. The client's own limit is lowered only as the last resort:
     somebody raised it for a reason."""
     wanted = str(max(measured(chain, link, gap.most) for link in ("request", gap.link)))
@@ -189,7 +189,7 @@ def _larger(look: Look, seen: Seen, chain: Chain, gap: Gap) -> tuple[Edit, ...]:
 # -- the stated record -------------------------------------------------------------------------------------
 
 
-def _stated(look: Look, seen: Seen) -> Iterable[Judgement]:
+def _stated(look: Reader, seen: Seen) -> Iterable[Judgement]:
     size = look.workload("record_bytes")
     if size is None:
         return
@@ -220,7 +220,7 @@ def _room(seen: Seen, chain: Chain, size: int) -> tuple[Edit, ...]:
 # -- what the broker takes and cannot pass on --------------------------------------------------------------
 
 
-def _stuck(look: Look, group: Document | None) -> Iterable[Judgement]:
+def _stuck(look: Reader, group: Document | None) -> Iterable[Judgement]:
     seen = chain_of(look, group)
     chain = seen.chain._replace(request=None, buffer=None, segment=None)
     if "batch" not in seen.found or not _written(
@@ -251,7 +251,7 @@ def _stuck(look: Look, group: Document | None) -> Iterable[Judgement]:
 
 
 def _broken(
-    look: Look,
+    look: Reader,
     seen: Seen,
     chain: Chain,
     gap: Gap,
@@ -308,7 +308,7 @@ def _blamed(seen: Seen, gap: Gap, size: int | None) -> Pair:
     return seen.found[gap.link]
 
 
-def _place(look: Look, component: str, setting: Setting) -> Location:
+def _place(look: Reader, component: str, setting: Setting) -> Location:
     if setting.origin.at is not None:
         return setting.origin.at
     for document in members_of(look.deployment):
@@ -329,13 +329,17 @@ def _steps(chain: Chain, classes: Sequence[int], seen: Seen) -> Iterator[dict[st
             seen.found[way.link][1].key: f"{way.measured:,} {'<=' if way.passed else '>'} {way.limit:,}"
             for way in ways
         }
+        links_passed = {
+            seen.found[way.link][1].key: {"measured": way.measured, "limit": way.limit, "passes": way.passed}
+            for way in ways
+        }
         last = ways[-1]
         effect = "passed" if last.passed else f"{last.outcome} by {_WORDS[last.link]}"
         yield {
             "step": number,
-            "event": {"name": "send", "text": f"send a value of {value:,} B", "value_bytes": value},
+            "event": {"name": "send", "text": f"send a value of {value:,} bytes", "value_bytes": value},
             "effects": [effect],
-            "state": {"kind": "size-chain", "cells": cells},
+            "state": {"kind": "size-chain", "cells": cells, "links": links_passed},
         }
 
 

@@ -1,8 +1,8 @@
 """`storage-bounded`: a log keeps no more, and no longer, than its settings say, in no more files than a
 broker can hold, and it does not delete what it was to keep for good.
 
-A rule says in `params.asks` which of the questions it is about. Each is a function of one Reading that gives
-a Judgement, or None where nothing in sight points to it: a topic on Kafka's defaults costs a few look-ups.
+A rule names the part of it that it asks. Each part is a function of one Reading that gives a Judgement, or
+None where nothing in sight points to it: a topic on Kafka's defaults costs a few look-ups.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from ....context import Context, Judgement
-from ....model import Deployment, UsageError
+from ....model import Deployment
 from . import compaction as storage_compaction
 from . import retention as storage_retention
 from . import segments as storage_segments
 from .settings import Reading
 
-Question = Callable[[Reading, Context], Judgement | None]
+Part = Callable[[Reading, Context], Judgement | None]
 
-QUESTIONS: Mapping[str, Question] = {
+PARTS: Mapping[str, Part] = {
     "age": storage_retention.age,
     "size": storage_retention.size,
     "total-size": storage_retention.total_size,
@@ -36,13 +36,8 @@ QUESTIONS: Mapping[str, Question] = {
 
 
 def judge(deployment: Deployment, context: Context) -> Iterable[Judgement]:
-    asks = str(context.params.get("asks", ""))
-    question = QUESTIONS.get(asks)
-    if question is None:
-        known = ", ".join(sorted(QUESTIONS))
-        raise UsageError(f"{context.rule}: params.asks is {asks!r}; storage-bounded answers {known}")
     if deployment.topic is None and not deployment.cluster:
         return
-    found = question(Reading(deployment), context)
+    found = PARTS[context.part](Reading(deployment), context)
     if found is not None:
         yield found

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ....context import Context, Hit, Judgement
 from ....join.effective import by_key
-from .settings import LONG_MAX, Reading, life_story, nice_bytes, nice_ms, traffic_bounds
+from .settings import LONG_MAX, Reading, life_story, nice_bytes, nice_ms, story_again, traffic_bounds
 
 if TYPE_CHECKING:
     from ....sim.log.log import Schedule
@@ -64,7 +64,8 @@ def age(reading: Reading, context: Context) -> Judgement | None:
         reason = f"with Kafka's defaults for {', '.join(unseen)} a record stays {kept}"
         return Judgement("unknown", depends_on=unseen, reason=reason, bounds=bounds)
     hit = _age_hit(reading, retention, told, flow, schedule)
-    return Judgement("broken", hit, life_story(context, config, flow, schedule), bounds=bounds)
+    run = life_story(context, config, flow, schedule)
+    return Judgement("broken", hit, run, bounds=bounds, again=story_again(context))
 
 
 def _deciding(told: Steady) -> str:
@@ -192,9 +193,8 @@ def size(reading: Reading, context: Context) -> Judgement | None:
         else (),
         edits=(reading.edit("segment.bytes", nice_bytes(limit // 4)),),
     )
-    return Judgement(
-        "broken", hit, life_story(context, config, flow, schedule), bounds=traffic_bounds(reading)
-    )
+    run = life_story(context, config, flow, schedule)
+    return Judgement("broken", hit, run, bounds=traffic_bounds(reading), again=story_again(context))
 
 
 def total_size(reading: Reading, context: Context) -> Judgement | None:

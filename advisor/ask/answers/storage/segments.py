@@ -10,7 +10,7 @@ from typing import Any
 
 from ....context import Context, Hit, Judgement
 from .replicas import is_largest, replicas_on
-from .settings import KEYS, Reading, life_story, nice_bytes, nice_ms, traffic_bounds
+from .settings import KEYS, Reading, life_story, nice_bytes, nice_ms, story_again, traffic_bounds
 
 _KEYS = ("segment.ms", "segment.bytes", "segment.index.bytes", "retention.ms", "retention.bytes")
 _CLOSES = {
@@ -51,9 +51,8 @@ def segments(reading: Reading, context: Context) -> Judgement | None:
     if reading.unseen(key, *(() if alone else ("retention.ms",))):
         return _unseen(reading, key, told.segments_max)
     hit = _hit(reading, told, flow, key, assumed, maps, maps_limit)
-    return Judgement(
-        "broken", hit, life_story(context, config, flow, schedule), bounds=traffic_bounds(reading)
-    )
+    run = life_story(context, config, flow, schedule)
+    return Judgement("broken", hit, run, bounds=traffic_bounds(reading), again=story_again(context))
 
 
 def _grows_with_keys(reading: Reading, config: Any, flow: Any, limit: int, small: bool) -> bool:

@@ -6,16 +6,16 @@ only assumed, and an answer that rests on it is unknown.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ....catalog import lookup
-from ....context import Context
-from ....join.effective import bounds_of, by_key, effective
+from ....context import Again, Context, Step
+from ....join.effective import bounds_of, by_key
+from ....join.reader import Reader
 from ....model import Deployment, Edit, Location, Setting, in_file_order, members_of
 from ....packs.conditions import number
 from ....syntax.numbers import integer
-from ..sight import Look
 
 if TYPE_CHECKING:
     from ....sim.log.log import LogConfig, Schedule
@@ -47,19 +47,19 @@ class Reading:
 
     def __init__(self, deployment: Deployment) -> None:
         self.deployment = deployment
-        self.look = Look(deployment)
+        self.look = Reader(deployment)
         self.version = self.look.version
 
     # Settings.
 
     def setting(self, key: str, component: str = "topic") -> tuple[Setting | None, bool]:
-        return effective(component, key, self.version, self.look.layers)
+        return self.look.in_force(component, key)
 
     def text(self, key: str, component: str = "topic") -> str:
         """The value in force, Kafka's default where it is not in sight, empty where there is none."""
         found, _ = self.setting(key, component)
         if found is None or not isinstance(found.value, str):
-            found, _ = effective(component, key, self.version, {})
+            found = self.look.of_release(component, key)
         return str(found.value).strip() if found is not None else ""
 
     def number(self, key: str, missing: int = LONG_MAX, component: str = "topic") -> int:
@@ -248,6 +248,17 @@ def nice_bytes(most: int) -> int:
 
 def traffic_bounds(reading: Reading) -> str:
     return "steady traffic" if not reading.missing_traffic else "steady traffic, assumed"
+
+
+def story_again(context: Context, segments: int = 2) -> Again:
+    """The same traffic on the topic of another deployment."""
+
+    def played(changed: Deployment) -> Sequence[Step]:
+        reading = Reading(changed)
+        flow = reading.flow()
+        return life_story(context, reading.config(), flow, reading.schedule(), segments) if flow else ()
+
+    return played
 
 
 def life_story(

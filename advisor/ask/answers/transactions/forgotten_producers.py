@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ....context import Context, Hit, Judgement
+from ....join.reader import Reader, stated
 from ....model import Deployment, Edit
-from ..sight import Look, stated
 from .reads import is_transactional, names
 from .times import pairs, told
 
@@ -18,7 +18,7 @@ _LONGER = (_DAY, 3 * _DAY, 7 * _DAY, 14 * _DAY, 30 * _DAY)
 def judge_purged(deployment: Deployment, context: Context) -> Iterable[Judgement]:
     """An idempotent producer that is idle for longer than its records are kept. That nobody else writes to
     the partition is the worst case: whatever is in the last segment keeps all of it."""
-    look = Look(deployment, context.clients)
+    look = Reader(deployment, context.clients)
     if not is_transactional(look) and look.flag("producer", "enable.idempotence")[0] is not True:
         return
     idle = int(look.workload("longest_idle"))

@@ -6,16 +6,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
-from ....context import Context, Hit, Judgement
+from ....context import Again, Context, Hit, Judgement, Step
+from ....join.reader import Reader
 from ....model import Change, Deployment, Document, Edit, Fix, Location, Origin, Setting
 from ....sim.search.verdict import Broken, Unknown, Verdict, as_dict, from_dict
 from ....sim.transactions.step import TransactionPolicy
 from ...policies import Combination
-from ..sight import Look
 
 Pair = tuple[str, Setting]
 Ask = Callable[[str, TransactionPolicy, Mapping[str, int], Mapping[str, int]], Verdict]
@@ -31,12 +31,12 @@ class Seen(NamedTuple):
     open: tuple[str, ...]
 
 
-def is_transactional(look: Look) -> bool:
+def is_transactional(look: Reader) -> bool:
     """The name may be a template: that there is one is what counts."""
     return "transactional.id" in look.layers.get("producer", {})
 
 
-def seen(look: Look, group: Document | None) -> Seen:
+def seen(look: Reader, group: Document | None) -> Seen:
     """Every behaviour that is possible; the defaults of the version where a broker is not in sight."""
     given = look.layers.get("producer", {}).get("transactional.id")
     isolation, isolation_found = isolation_of(look, group)
@@ -66,7 +66,7 @@ def seen(look: Look, group: Document | None) -> Seen:
 _LABELS = {"isolation": "isolation.level", "epoch_each": "transaction.version"}
 
 
-def isolation_of(look: Look, group: Document | None) -> tuple[str | None, Setting | None]:
+def isolation_of(look: Reader, group: Document | None) -> tuple[str | None, Setting | None]:
     """None where no reader is in sight or a template fills it in. librdkafka's own default is stricter."""
     if group is None:
         return None, None
@@ -130,7 +130,7 @@ def _asking(context: Context) -> Ask:
 
 
 def _faults(context: Context) -> dict[str, int]:
-    return {name: int(count) for faults in context.faults[:1] for name, count in faults.items()}
+    return {name: int(count) for faults in context.question.faults[:1] for name, count in faults.items()}
 
 
 def readers(deployment: Deployment) -> list[Document]:
@@ -142,17 +142,18 @@ def judge_committed(deployment: Deployment, context: Context) -> Iterable[Judgem
     exactly-once is claimed: nobody else expects it."""
     if deployment.producer is None:
         return
-    unnamed = bool(context.params.get("without_transactions"))
+    unnamed = context.part == "unfinished"
     for group in readers(deployment):
-        look = Look(deployment, context.clients, group)
+        look = Reader(deployment, context.clients, group)
         if is_transactional(look) == unnamed or (unnamed and look.workload("exactly_once") is not True):
             continue
         found = seen(look, group)
         answer = search("only-committed-read", found, {}, _faults(context), _asking(context))
-        yield _judged(answer, context, _committed_hit(look, group, found, answer, unnamed))
+        hit = _committed_hit(look, group, found, answer, unnamed)
+        yield _judged(answer, context, hit, _again(answer, group, context))
 
 
-def _committed_hit(look: Look, group: Document, found: Seen, answer: Searched, unnamed: bool) -> Hit:
+def _committed_hit(look: Reader, group: Document, found: Seen, answer: Searched, unnamed: bool) -> Hit:
     isolation, setting = isolation_of(look, group)
     fields = {
         **names(look.deployment),
@@ -196,7 +197,22 @@ def names(deployment: Deployment) -> dict[str, str]:
     }
 
 
-def _judged(answer: Searched, context: Context, hit: Hit) -> Judgement:
+def _again(answer: Searched, group: Document, context: Context) -> Again:
+    """The same faults while a reader of the same name reads in another deployment."""
+
+    def played(changed: Deployment) -> Sequence[Step]:
+        from ....sim.same_faults import same_faults
+
+        reader = next((one for one in readers(changed) if one.name == group.name), None)
+        found = seen(Reader(changed, context.clients, reader), reader)
+        broken = [step.as_dict() for step in getattr(answer.drawn, "trace", ())]
+        run = same_faults("only-committed-read", found.combinations[0].policy, broken)
+        return [step.as_dict() for step in run or ()]
+
+    return played
+
+
+def _judged(answer: Searched, context: Context, hit: Hit, again: Again | None = None) -> Judgement:
     drawn = answer.drawn
     trace = tuple(step.as_dict() for step in drawn.trace) if isinstance(drawn, Broken) else ()
     faults = dict(drawn.faults) if isinstance(drawn, Broken) else {}
@@ -214,13 +230,14 @@ def _judged(answer: Searched, context: Context, hit: Hit) -> Judgement:
         drawn.states,
         answer.depends_on,
         answer.reason if not broken else None,
+        again if broken else None,
     )
 
 
 def judge_visible(deployment: Deployment, context: Context) -> Iterable[Judgement]:
     """Is what was committed shown to readers? For ever not, where a record opens a transaction that no
     coordinator knows."""
-    look = Look(deployment, context.clients)
+    look = Reader(deployment, context.clients)
     if deployment.producer is not None and not is_transactional(look):
         return
     off, setting = look.flag("broker", "transaction.partition.verification.enable")
@@ -246,10 +263,10 @@ def judge_visible(deployment: Deployment, context: Context) -> Iterable[Judgemen
 def _hanging_readers(deployment: Deployment, context: Context) -> Seen:
     """The reader that waits: one that is in sight, else any that reads what was committed."""
     for group in readers(deployment):
-        look = Look(deployment, context.clients, group)
+        look = Reader(deployment, context.clients, group)
         if isolation_of(look, group)[0] == "read_committed":
             return _named(seen(look, group))
-    found = seen(Look(deployment, context.clients), None)
+    found = seen(Reader(deployment, context.clients), None)
     committed = tuple(one for one in found.combinations if one.choices["isolation"] == "read_committed")
     return _named(
         found._replace(combinations=committed, open=tuple(o for o in found.open if o != "isolation.level"))

@@ -8,9 +8,9 @@ from typing import Any
 
 from ....context import Context, Hit, Judgement
 from ....join.effective import by_key
+from ....join.reader import Reader, stated
 from ....model import Deployment, Document, Edit, Location, Origin, Setting
 from ....syntax.numbers import integer
-from ..sight import Look, stated
 from .times import MAXIMUM, TIMEOUT, check_of, longer_timeouts, pairs, told, too_slow
 
 PREFIXED = f"producer.{TIMEOUT}"
@@ -29,14 +29,14 @@ def judge_streams(deployment: Deployment, context: Context) -> Iterable[Judgemen
     for document in deployment.groups:
         if not exactly_once(document):
             continue
-        look = Look(deployment, context.clients, document)
-        if context.params.get("refused"):
+        look = Reader(deployment, context.clients, document)
+        if context.part == "refused":
             yield from _refused(look, document)
-        elif not context.params.get("idle"):
+        elif context.part == "outlived":
             yield from _outlasted(look, document, context)
 
 
-def _timeout(look: Look) -> Setting:
+def _timeout(look: Reader) -> Setting:
     """Keys behind the prefix win over bare ones; what nobody writes, Streams sets itself."""
     layer = look.layers["streams"]
     given = layer.get(PREFIXED) or layer.get(TIMEOUT)
@@ -47,7 +47,7 @@ def _timeout(look: Look) -> Setting:
     return Setting(TIMEOUT, _PRODUCER_TIMEOUT, Origin("default", None, "default of the producer"))
 
 
-def _commits_every(look: Look) -> Setting:
+def _commits_every(look: Reader) -> Setting:
     given = look.layers["streams"].get(COMMIT)
     default = Setting(COMMIT, _EOS_COMMIT, Origin("default", None, "default of Streams with exactly-once"))
     return given or default
@@ -57,7 +57,7 @@ def _number(setting: Setting) -> int | None:
     return integer(str(setting.value).strip())
 
 
-def _refused(look: Look, document: Document) -> Iterable[Judgement]:
+def _refused(look: Reader, document: Document) -> Iterable[Judgement]:
     """A timeout beyond the coordinator's maximum: no thread ever starts."""
     found = _timeout(look)
     timeout, (most, most_found) = _number(found), look.number("broker", MAXIMUM)
@@ -78,7 +78,7 @@ def _refused(look: Look, document: Document) -> Iterable[Judgement]:
     yield Judgement("broken", hit, bounds=bounds)
 
 
-def _outlasted(look: Look, document: Document, context: Context) -> Iterable[Judgement]:
+def _outlasted(look: Reader, document: Document, context: Context) -> Iterable[Judgement]:
     found, work = _timeout(look), _work(look)
     timeout = _number(found)
     if timeout is None or work is None:
@@ -112,7 +112,7 @@ def _outlasted(look: Look, document: Document, context: Context) -> Iterable[Jud
     yield Judgement("broken", hit, tuple(steps), bounds=f"one transaction of {told(takes)}")
 
 
-def _work(look: Look) -> tuple[int, str, tuple[tuple[str, Setting], ...]] | None:
+def _work(look: Reader) -> tuple[int, str, tuple[tuple[str, Setting], ...]] | None:
     """How long a thread has a transaction open: as stated, else until the look after commit.interval.ms,
     which waits for the record that is being processed (StreamThread.runOnce)."""
     whole = look.workload("transaction_ms")

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ....context import Context, Hit, Judgement
+from ....join.reader import Reader, stated
 from ....model import Deployment, Document, Edit, Origin, Setting
 from ....sim.transactions.step import TransactionPolicy
-from ..sight import Look, stated
 from .reads import is_transactional, isolation_of, names, readers
 
 TIMEOUT = "transaction.timeout.ms"
@@ -25,14 +25,14 @@ _READERS_LIMIT = 300_000
 _DRAWN = 4
 
 
-def _timeout(look: Look) -> tuple[int | None, Setting | None]:
+def _timeout(look: Reader) -> tuple[int | None, Setting | None]:
     """As the producer sends it; None with two-phase commit (KIP-939), which has no timeout."""
     if look.flag("producer", "transaction.two.phase.commit.enable")[0]:
         return None, None
     return look.number("producer", TIMEOUT)
 
 
-def check_of(look: Look) -> tuple[int, Setting | None]:
+def check_of(look: Reader) -> tuple[int, Setting | None]:
     """How often the coordinator looks; the version's default where no broker is in sight, with its origin."""
     number, found = look.number("broker", CHECK)
     if number is not None:
@@ -52,7 +52,7 @@ def pairs(*found: tuple[str, Setting | None]) -> tuple[tuple[str, Setting], ...]
 def judge_pinned(deployment: Deployment, context: Context) -> Iterable[Judgement]:
     """A producer dies with a transaction open and does not come back under its name: read_committed readers
     of its partitions see nothing, from anybody, until the coordinator has aborted it."""
-    look = Look(deployment, context.clients)
+    look = Reader(deployment, context.clients)
     if deployment.producer is None or not is_transactional(look):
         return
     timeout, found = _timeout(look)
@@ -80,12 +80,12 @@ def judge_pinned(deployment: Deployment, context: Context) -> Iterable[Judgement
 
 
 def _reads_committed(deployment: Deployment, context: Context, group: Document) -> bool | None:
-    isolation, _ = isolation_of(Look(deployment, context.clients, group), group)
+    isolation, _ = isolation_of(Reader(deployment, context.clients, group), group)
     return None if isolation is None else isolation == "read_committed"
 
 
 def _pinned(
-    look: Look,
+    look: Reader,
     context: Context,
     group: Document,
     timeout: int,
@@ -118,7 +118,7 @@ def _pinned(
             ("producer", look.layers["producer"].get("transactional.id")),
             ("producer", found[0]),
             ("broker", found[1]),
-            ("consumer", isolation_of(Look(look.deployment, context.clients, group), group)[1]),
+            ("consumer", isolation_of(Reader(look.deployment, context.clients, group), group)[1]),
         ),
         numbers=(("spent", "producer_crash 1"), *numbers),
         edits=(*edits, *fewer),
@@ -156,18 +156,18 @@ def _bounds(timeout: int, check: int) -> str:
 
 def judge_complete(deployment: Deployment, context: Context) -> Iterable[Judgement]:
     """Can work that takes the stated time be committed, and does a producer that was idle find its name?"""
-    look = Look(deployment, context.clients)
+    look = Reader(deployment, context.clients)
     if deployment.producer is None or not is_transactional(look):
         return
-    if context.params.get("refused"):
+    if context.part == "refused":
         yield from _refused(look)
-    elif context.params.get("idle"):
+    elif context.part == "idle":
         yield from _forgotten(look)
     else:
         yield from _outlasted(look, context)
 
 
-def _refused(look: Look) -> Iterable[Judgement]:
+def _refused(look: Reader) -> Iterable[Judgement]:
     """A timeout beyond the coordinator's maximum: initTransactions fails."""
     timeout, found = _timeout(look)
     most, most_found = look.number("broker", MAXIMUM)
@@ -195,7 +195,7 @@ def _refused(look: Look) -> Iterable[Judgement]:
     yield Judgement("broken", hit, bounds=f"timeout {told(timeout)}, at most {told(most)}")
 
 
-def _outlasted(look: Look, context: Context) -> Iterable[Judgement]:
+def _outlasted(look: Reader, context: Context) -> Iterable[Judgement]:
     timeout, found = _timeout(look)
     work = _work(look, context)
     if timeout is None or work is None:
@@ -229,7 +229,7 @@ def _outlasted(look: Look, context: Context) -> Iterable[Judgement]:
     yield Judgement("broken", hit, tuple(steps), bounds=f"one transaction of {told(takes)}")
 
 
-def longer_timeouts(look: Look, timeout: int, takes: int) -> tuple[tuple[Edit, ...], tuple[str, ...]]:
+def longer_timeouts(look: Reader, timeout: int, takes: int) -> tuple[tuple[Edit, ...], tuple[str, ...]]:
     """With half as much again to spare, in whole minutes; the brokers must allow it."""
     minute = 60_000
     values = [minute * -(-takes * 3 // (2 * minute)), minute * -(-takes // minute)]
@@ -245,7 +245,7 @@ def longer_timeouts(look: Look, timeout: int, takes: int) -> tuple[tuple[Edit, .
 
 
 def _shorter_work(
-    look: Look, context: Context, longest: int, check: int, timeout: int | None = None
+    look: Reader, context: Context, longest: int, check: int, timeout: int | None = None
 ) -> tuple[tuple[Edit, ...], tuple[str, ...]]:
     """Work that needs a longer timeout than readers can bear: no timeout suits both, so there must be less
     of it in one transaction: so little that the given timeout does, or the longest that readers can bear.
@@ -287,7 +287,7 @@ class Work(NamedTuple):
     records: int = 0
 
 
-def _work(look: Look, context: Context) -> Work | None:
+def _work(look: Reader, context: Context) -> Work | None:
     """As stated, else what one poll of the application's own consumer takes."""
     whole = look.workload("transaction_ms")
     if whole is not None:
@@ -305,7 +305,7 @@ def _work(look: Look, context: Context) -> Work | None:
     batch = any(fact.name == "listener.type" and fact.value == "batch" for fact in group.facts)
     if group.client == "spring" and not batch:
         return Work(int(each), f"{told(int(each))}: one record, as a record listener commits", (pair,))
-    records, found = Look(look.deployment, context.clients, group).number("consumer", "max.poll.records")
+    records, found = Reader(look.deployment, context.clients, group).number("consumer", "max.poll.records")
     if records is None:
         return None
     words = f"{told(int(each) * records)}: {records} records of one poll, {told(int(each))} each"
@@ -317,7 +317,7 @@ def _work(look: Look, context: Context) -> Work | None:
 EXPIRATION = "transactional.id.expiration.ms"
 
 
-def _forgotten(look: Look) -> Iterable[Judgement]:
+def _forgotten(look: Reader) -> Iterable[Judgement]:
     """A name that began no transaction for so long is forgotten, with its producer id."""
     idle = look.workload("longest_idle")
     keeps, found = look.number("broker", EXPIRATION)
@@ -352,7 +352,7 @@ MEMORY = "producer.id.expiration.ms"
 
 def judge_recognised(deployment: Deployment, context: Context) -> Iterable[Judgement]:
     """Does the leader still know a batch that is sent again as late as the producer may?"""
-    look = Look(deployment, context.clients)
+    look = Reader(deployment, context.clients)
     keeps, found = look.number("broker", MEMORY)
     if keeps is None or not look.is_set("broker", MEMORY):
         return  # a day by default: nobody retries for so long

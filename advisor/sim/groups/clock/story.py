@@ -45,7 +45,8 @@ def story(run: GroupRun, since: int = 0, rows_max: int = 24) -> tuple[dict[str, 
                 "effects": [],
                 "state": {
                     "kind": "group",
-                    "cells": {name: _short(partitions) for name, partitions in owned.items()},
+                    "cells": {name: short(partitions) for name, partitions in owned.items()},
+                    "owned": {name: sorted(partitions) for name, partitions in owned.items()},
                 },
             }
         )
@@ -55,11 +56,11 @@ def story(run: GroupRun, since: int = 0, rows_max: int = 24) -> tuple[dict[str, 
 def _text(entry: Any) -> str:
     parts = [entry.node, _WORDS.get(entry.what, entry.what), entry.detail]
     if entry.partitions and entry.what not in _QUIET:
-        parts.append(_short(set(entry.partitions)))
+        parts.append(short(set(entry.partitions)))
     return " ".join(part for part in parts if part)
 
 
-def _short(partitions: set[int]) -> str:
+def short(partitions: set[int]) -> str:
     """p0 p1 p2, or p0-p9."""
     ordered = sorted(partitions)
     if len(ordered) > 3 and ordered[-1] - ordered[0] == len(ordered) - 1:

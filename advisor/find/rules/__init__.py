@@ -1,0 +1,1 @@
+"""Which rules count, for which subject, and the checks they make together."""

@@ -1,0 +1,1 @@
+"""What documents of one root say about each other, before they are joined."""

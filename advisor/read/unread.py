@@ -1,0 +1,107 @@
+"""Files that hold settings of Kafka and that no format reads: they are named, never passed over in silence.
+
+Looked at are files that configure, by their names; programs are not. A sure word of Kafka's must stand where
+a key stands, so that prose, dashboards and definitions of resources are not taken for configurations.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+# What is longer is data.
+BYTES_MAX = 512 * 1024
+TEMPLATES = (
+    ".j2",
+    ".jinja",
+    ".jinja2",
+    ".erb",
+    ".tmpl",
+    ".tpl",
+    ".template",
+    ".ftl",
+    ".mustache",
+    ".gotmpl",
+)
+_CONFIGURES = (
+    *TEMPLATES,
+    ".cfg",
+    ".conf",
+    ".config",
+    ".env",
+    ".hcl",
+    ".hocon",
+    ".ini",
+    ".json",
+    ".libsonnet",
+    ".pkl",
+    ".properties",
+    ".sh",
+    ".tf",
+    ".tfvars",
+    ".toml",
+    ".xml",
+    ".yaml",
+    ".yml",
+    "dockerfile",
+)
+# Any of these must be there for a closer look; looked for in bytes, which costs next to nothing.
+_MARKS = (
+    b"bootstrap",
+    b"advertised",
+    b"ADVERTISED_LISTENERS",
+    b"KAFKA_CFG_",
+    b"insync",
+    b"replication.factor",
+    b"strimzi.io",
+    b"kafka-topics",
+    b"kafka-configs",
+    b"connector.class",
+)
+
+
+@cache
+def _key_pattern() -> re.Pattern[str]:
+    return re.compile(
+        r"(?:^|[ \t\"'(,;-])(?:(?:[\w.-]{0,40}\.)?bootstrap[._-]servers"
+        r"|(?:KAFKA_(?:CFG_)?)?ADVERTISED_LISTENERS|advertised\.listeners"
+        r"|(?:KAFKA_CFG_|KAFKA_)?MIN_INSYNC_REPLICAS|min\.insync\.replicas|offsets\.topic\.replication\.factor"
+        r"|KAFKA_CFG_[A-Z_]{3,60}|zookeeper\.connect|default\.replication\.factor|connector\.class)"
+        r"[\"']?(?:[ \t]*[:=]|[ \t]+value=|>)"
+        r"|^[ \t-]*apiVersion:[ \t]*[\"']?kafka\.strimzi\.io/",
+        re.MULTILINE,
+    )
+
+
+@cache
+def _command_pattern() -> re.Pattern[str]:
+    return re.compile(
+        r"kafka-topics(?:\.sh)?\b[^\n]{0,400}--create|kafka-configs(?:\.sh)?\b[^\n]{0,400}--add-config"
+    )
+
+
+def may_configure(name: str) -> bool:
+    return name.lower().endswith(_CONFIGURES)
+
+
+def why_unread(name: str, data: bytes) -> str | None:
+    """Why a file that is Kafka's is not read; None if it is not Kafka's."""
+    if len(data) > BYTES_MAX or not may_configure(name) or not any(mark in data for mark in _MARKS):
+        return None
+    text = data.decode("utf-8", "replace")
+    lower = name.lower()
+    if lower.endswith(".sh"):
+        joined = text.replace("\\\n", " ")
+        if _command_pattern().search(joined):
+            return "a script: what it hands to Kafka's tools is not read"
+        return None
+    if _key_pattern().search(text) is None:
+        return None
+    if lower.endswith(TEMPLATES):
+        return "a template of a format that is not read"
+    if lower.endswith("dockerfile"):
+        return "a Dockerfile: variables that it sets are not read"
+    suffix = lower.rpartition(".")[2]
+    if suffix in ("yml", "yaml", "json", "properties", "env", "tf", "tfvars", "conf", "config"):
+        return "it holds settings of Kafka in a form that no format knows"
+    return f"{suffix} files are not read"

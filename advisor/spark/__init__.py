@@ -1,0 +1,1 @@
+"""What fleet and replay share on Spark: a session, our code on its executors, where results are kept."""

@@ -1,0 +1,3 @@
+const data = JSON.parse(document.getElementById("data").textContent);
+startPlayers(data.runs);
+startFindings();

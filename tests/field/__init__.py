@@ -1,0 +1,1 @@
+"""What the advisor says of public repositories: judgements that are kept, and the smallest cases."""

@@ -1,0 +1,4 @@
+class ListenerTest {
+    @KafkaListener(topics = "orders", groupId = "test")
+    void listen(String s) {}
+}

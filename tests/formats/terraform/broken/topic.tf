@@ -1,0 +1,4 @@
+resource "kafka_topic" "orders" {
+  name = "orders
+  partitions = 3
+}

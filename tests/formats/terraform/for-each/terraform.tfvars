@@ -1,0 +1,4 @@
+billing_topics = {
+  invoices  = 3
+  reminders = 1
+}

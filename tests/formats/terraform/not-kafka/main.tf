@@ -1,0 +1,4 @@
+# kafka is elsewhere
+resource "aws_instance" "web" {
+  tags = { team = "kafka" }
+}

@@ -1,0 +1,1 @@
+"""Reports as goldens, and held against the formats' own definitions."""
