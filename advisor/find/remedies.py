@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ..ask.models import Models
@@ -75,13 +75,15 @@ class Remedies:
         found, self.failures = self.failures, []
         return found
 
-    # What is found in a subject: the rules above note that say something of it.
+    # What is found in a subject: the rules above note that say something of it, the cheapest to ask first.
 
-    def _codes(self, subject: Subject) -> frozenset[str]:
+    def _codes(self, subject: Subject, besides: frozenset[str]) -> Iterator[str]:
+        """A change that harms is known by the first new code, and a rule that spoke before is not asked again."""
         if isinstance(subject, Document):
-            return self._document_codes(subject)
-        found = self._hit_codes(subject).union(*map(self._document_codes, members_of(subject)))
-        return found | self._broken_codes(subject)
+            yield from self._document_codes(subject) - besides
+            return
+        yield from self._hit_codes(subject).union(*map(self._document_codes, members_of(subject))) - besides
+        yield from self._broken_codes(subject, besides)
 
     def _document_codes(self, document: Document) -> frozenset[str]:
         """Asked once: a change leaves most documents of a deployment as they are."""
@@ -114,22 +116,23 @@ class Remedies:
                 }
         return frozenset(found)
 
-    def _broken_codes(self, deployment: Deployment) -> set[str]:
+    def _broken_codes(self, deployment: Deployment, besides: frozenset[str]) -> Iterator[str]:
         from ..ask.policies import decode
         from ..fix.searched import is_broken
 
+        asked = [
+            one for one in self._relevance.serious_guarantees_of(deployment) if one.rule.code not in besides
+        ]
+        played = [one for one in asked if self._models.answers(one.rule.guarantee)]
         decoded = decode(deployment)
-        found = set()
-        for asked in self._relevance.serious_guarantees_of(deployment):
-            if self._models.answers(asked.rule.guarantee):
-                try:
-                    judgements = self._models.judge(asked.question, deployment, self._context)
-                except PluginError as error:
-                    self._failed([asked], deployment, error)
-                    continue
-                broken = any(judgement.verdict == "broken" for judgement in judgements)
-            else:
-                broken = is_broken(asked.question, deployment, decoded, self._searches())
-            if broken:
-                found.add(asked.rule.code)
-        return found
+        for one in asked:
+            if one not in played and is_broken(one.question, deployment, decoded, self._searches()):
+                yield one.rule.code
+        for one in played:
+            try:
+                judgements = self._models.judge(one.question, deployment, self._context)
+            except PluginError as error:
+                self._failed([one], deployment, error)
+                continue
+            if any(judgement.verdict == "broken" for judgement in judgements):
+                yield one.rule.code

@@ -49,9 +49,9 @@ class Remedy(NamedTuple):
 
 
 class SmallestChange:
-    """`found(subject)` gives the codes above note that any rule finds in it."""
+    """`found(subject, besides)` gives the codes above note that any rule finds in it, one after another."""
 
-    def __init__(self, context: Context, found: Callable[[Subject], frozenset[str]]) -> None:
+    def __init__(self, context: Context, found: Callable[[Subject, frozenset[str]], Iterator[str]]) -> None:
         self._context, self._found = context, found
         self._before: dict[int, tuple[Subject, frozenset[str], tuple[Outside, ...]]] = {}
 
@@ -76,7 +76,7 @@ class SmallestChange:
     ) -> Remedy | None:
         changed = self._made(subject, chosen)
         solved = problem.solved(changed, surely) if changed != subject else None
-        if solved is None or not self._found(changed) <= self._known(subject):
+        if solved is None or any(self._found(changed, self._known(subject))):
             return None
         told = problem.verified
         if solved.condition is not None:
@@ -90,7 +90,7 @@ class SmallestChange:
         known = self._before.get(id(subject))
         if known is None:
             start = len(self._context.outside)
-            codes = self._found(subject)
+            codes = frozenset(self._found(subject, frozenset()))
             known = self._before[id(subject)] = subject, codes, tuple(self._context.outside[start:])
         else:
             self._context.outside += known[2]

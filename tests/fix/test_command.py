@@ -166,7 +166,7 @@ def test_names_that_git_must_quote(tmp_path):
 def test_help_shows_the_pipe(advisor):
     done = advisor("fix", "--help")
     assert done.returncode == 0
-    assert "kafka-advisor fix . | git apply" in done.stdout
+    assert "kafka-advisor fix | git apply" in done.stdout
 
 
 def test_projects_side_by_side(tmp_path):

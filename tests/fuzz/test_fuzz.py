@@ -46,9 +46,8 @@ PLANTED = {
 
 @pytest.mark.parametrize("mistake", PLANTED)
 def test_a_planted_mistake_is_found(mistake):
-    done = fuzz(
-        "--mutants", 300, "--workers", 1, "--cpu-seconds", 0.3, "--main", f"tests.fuzz.planted:{mistake}", 0, 1
-    )
+    limits = ("--mutants", 300, "--workers", 1, "--cpu-seconds", 0.3)
+    done = fuzz(*limits, "--main", f"tests.fuzz.planted:{mistake}", 0, 1)
     assert done.returncode == 1, done.stdout + done.stderr
     assert f"== {PLANTED[mistake]}" in done.stdout
     assert "300 mutants, 0 failed" not in done.stdout
