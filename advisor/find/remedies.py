@@ -78,7 +78,7 @@ class Remedies:
     # What is found in a subject: the rules above note that say something of it, the cheapest to ask first.
 
     def _codes(self, subject: Subject, besides: frozenset[str]) -> Iterator[str]:
-        """A change that harms is known by the first new code, and a rule that spoke before is not asked again."""
+        """The first new code tells that a change harms. A rule that spoke before is not asked again."""
         if isinstance(subject, Document):
             yield from self._document_codes(subject) - besides
             return
