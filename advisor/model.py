@@ -303,7 +303,8 @@ class GuaranteeAnswer(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """One thing to mend, at one place. `advice` is what no file can set: steps to take, commands to run."""
+    """One thing to mend, at one place. `advice` is what no file can set: steps to take, commands to run.
+    `assuming`: what it rests on that no file shows."""
 
     code: str
     name: str
@@ -320,3 +321,4 @@ class Finding(NamedTuple):
     also_at: tuple[Location, ...] = ()
     suppressed: tuple[str, str] | None = None
     advice: tuple[str, ...] = ()
+    assuming: tuple[str, ...] = ()

@@ -62,6 +62,7 @@ class Decoded(NamedTuple):
     kraft: bool = True
     racks_unplaced: bool = False  # brokers that name no rack, too many to try every placement
     minimum_with_elr: int | None = None  # min.insync.replicas with eligible leader replicas, if another
+    brokers_assumed: bool = False  # no file says how many brokers there are: as of a cluster of several
 
 
 class Internal(NamedTuple):
@@ -98,9 +99,9 @@ INTERNAL = {
 }
 
 
-def decode_internal(deployment: Deployment, topic: str) -> Decoded | None:
+def decode_internal(deployment: Deployment, topic: str, several: bool = False) -> Decoded | None:
     """An internal topic as a deployment of its own: written with acks=all by Kafka itself. None where what
-    makes it is not in sight."""
+    makes it is not in sight. `several`: a cluster that no file counts is taken to have more than a broker."""
     look = Reader(deployment)
     version = look.version
     component, factor_key, minimum_key, *_ = INTERNAL[topic]
@@ -110,7 +111,7 @@ def decode_internal(deployment: Deployment, topic: str) -> Decoded | None:
         return None
     name = "cluster.brokers"
     brokers = fact_count(name, next((fact.value for fact in deployment.facts if fact.name == name), None))
-    if component == "broker" and (brokers or 1) == 1:
+    if component == "broker" and (brokers == 1 or (brokers is None and not several)):
         return None  # one broker has one replica at most, and a lone file does not say how many there are
     factor, factor_found = look.number(component, factor_key)
     if factor == -1:
@@ -141,7 +142,15 @@ def decode_internal(deployment: Deployment, topic: str) -> Decoded | None:
     minimum_with_elr = None
     if minimum_key == _MINIMUM:
         knobs["min_isr"], minimum_with_elr = _with_elr(look, knobs["min_isr"], knobs["elr"])
-    return Decoded(version, knobs, {}, "java", topic, minimum_with_elr=minimum_with_elr)
+    return Decoded(
+        version,
+        knobs,
+        {},
+        "java",
+        topic,
+        minimum_with_elr=minimum_with_elr,
+        brokers_assumed=component == "broker" and brokers is None,
+    )
 
 
 def _internal_unclean(look: Reader, topic: str) -> Knob:

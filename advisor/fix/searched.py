@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from ..ask.judge import judge
 from ..ask.policies import INTERNAL, Decoded, decode, decode_internal
 from ..ask.tolerance import headline
@@ -37,6 +39,32 @@ def problem_of(question: Question, deployment: Deployment, decoded: Decoded, ver
     )
 
 
+def problem_of_blamed(
+    question: Question,
+    deployment: Deployment,
+    decoded: Decoded,
+    holds: Callable[[Deployment], bool],
+    assuming: Sequence[str],
+    verdicts: Verdicts,
+) -> Problem:
+    """Of what is broken under an assumption about the unseen: it is asked again under the same."""
+    fields = _PRODUCER_FIELDS if question.guarantee in PRODUCER_GUARANTEES else _REPLICATION_FIELDS
+
+    def solved(changed: Subject, surely: bool) -> Solved | None:
+        assert isinstance(changed, Deployment)
+        after = decode(changed)
+        if surely or (changed.producer is not None and after.producer is None) or not holds(changed):
+            return None
+        price = _price(headline(decode(deployment), verdicts), headline(after, verdicts))
+        return Solved(f"holds, assuming {' and '.join(assuming)}", (), price)
+
+    return Problem(
+        [edit for edit in edits(decoded, deployment) if edit.field in fields],
+        solved,
+        f"{question.guarantee} holds",
+    )
+
+
 def _solved(
     question: Question, changed: Deployment, before: Decoded, verdicts: Verdicts, surely: bool
 ) -> Solved | None:
@@ -59,6 +87,13 @@ def _solved(
         (further,) if further else (),
         _price(headline(before, verdicts), headline(asked, verdicts)),
     )
+
+
+def decoded_by(question: Question) -> Callable[[Deployment], Decoded | None]:
+    """How it is decoded where no file counts the brokers: as a cluster of several."""
+    if question.part in INTERNAL:
+        return lambda deployment: decode_internal(deployment, question.part, several=True)
+    return decode
 
 
 def decoded_for(question: Question, deployment: Deployment, decoded: Decoded) -> Decoded | None:

@@ -159,6 +159,7 @@ def reported_finding(finding: Finding, prefix: str = "") -> dict[str, Any]:
         },
         "fixes": [_fix(fix, prefix) for fix in finding.fixes],
         "advice": list(finding.advice),
+        "assuming": list(finding.assuming),
         "covers": list(finding.covers),
         "suppressed": (
             {"reason": finding.suppressed[0], "by": finding.suppressed[1]} if finding.suppressed else None

@@ -1,0 +1,106 @@
+"""A deployment with what is not in sight filled in: brokers, topic and producer as Kafka has them by default.
+
+The questions of the clock, the log and the groups are asked of it where the unseen decides, to tell a
+statement that is to blame (`blame.py`) from a deployment of which nobody can tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from ..catalog import resolve_version
+from ..context import Judgement
+from ..join.effective import shows_brokers
+from ..model import Deployment, Document, Fact, Origin, Setting, members_of
+from .statements import Pair, stated, without
+
+# Brokers, replicas: what a cluster has that nobody describes.
+_SEVERAL = "3"
+_ASSUMED = Origin("assumed", None, "not in sight")
+_WORDS = {"broker": "the brokers'", "topic": "the topic's", "producer": "the producer's"}
+
+
+class BlamedJudgement(NamedTuple):
+    """What is broken with the unseen filled in, and what is to blame. `holds` asks it of the deployment with
+    something changed."""
+
+    judgement: Judgement
+    settings: tuple[Pair, ...]
+    assuming: tuple[str, ...]
+    holds: Callable[[Deployment], bool]
+
+
+def completed(deployment: Deployment) -> Deployment:
+    """The same object where everything is in sight."""
+    facts = {fact.name for fact in deployment.facts}
+    more: list[Fact] = []
+    cluster, topic, producer = deployment.cluster, deployment.topic, deployment.producer
+    if not shows_brokers(deployment):
+        cluster = (*cluster, _assumed("broker"))
+        if "cluster.brokers" not in facts:
+            more.append(Fact("cluster.brokers", _SEVERAL, _ASSUMED))
+    if topic is None:
+        topic = _assumed("topic")
+        if "topic.replication_factor" not in facts:
+            more.append(Fact("topic.replication_factor", _SEVERAL, _ASSUMED))
+    if producer is None:
+        acks = (Setting("acks", "all", _ASSUMED),) if _is_before_3(deployment) else ()
+        producer = _assumed("producer", acks)
+    whole = [document.partial for document in members_of(deployment)]
+    if cluster is deployment.cluster and topic is deployment.topic and not any(whole):
+        return deployment
+    return deployment._replace(
+        producer=_whole(producer),
+        topic=_whole(topic),
+        cluster=tuple(map(_whole, cluster)),
+        groups=tuple(map(_whole, deployment.groups)),
+        facts=(*deployment.facts, *more),
+    )
+
+
+def _whole(document: Document) -> Document:
+    return document._replace(partial=False) if document.partial else document
+
+
+def _assumed(component: str, settings: tuple[Setting, ...] = ()) -> Document:
+    return Document("", "assumed", component, component, settings)
+
+
+def _is_before_3(deployment: Deployment) -> bool:
+    return resolve_version(deployment.version).number < (3, 0)
+
+
+def blame_judgement(
+    deployment: Deployment,
+    judge: Callable[[Deployment], Sequence[Judgement]],
+) -> BlamedJudgement | None:
+    """`judge` asks the question of a deployment."""
+    filled = completed(deployment)
+    if filled is deployment:
+        return None
+    broken = next((one for one in judge(filled) if one.verdict == "broken"), None)
+    if broken is None or broken.hit is None:
+        return None
+
+    def holds(changed: Deployment) -> bool:
+        return all(one.verdict == "holds" for one in judge(completed(changed)))
+
+    guilty = tuple(one for one in stated(broken.hit.settings) if holds(without(deployment, [one])))
+    if not guilty:
+        return None
+    return BlamedJudgement(broken, guilty, _assumptions(broken, deployment), holds)
+
+
+def _assumptions(judgement: Judgement, deployment: Deployment) -> tuple[str, ...]:
+    """The defaults that count in it of whoever is not in sight."""
+    hit = judgement.hit
+    assert hit is not None, "what is broken is broken somewhere"
+    present = {document.component for document in members_of(deployment)}
+    told = tuple(
+        f"{setting.key}={setting.value}, {_WORDS.get(component, 'its')} default"
+        for component, setting in hit.settings
+        if setting.origin.at is None and setting.origin.kind == "default"
+        if component not in present or (component == "broker" and not shows_brokers(deployment))
+    )
+    return told or ("Kafka's defaults where no file says anything",)
