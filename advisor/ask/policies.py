@@ -87,6 +87,9 @@ INTERNAL = {
         "__transaction_state",
     ),
     "auto-created": Internal("broker", "default.replication.factor", _MINIMUM),
+    # Any topic that leaves to the brokers how leaders are elected: it may be made with another factor.
+    "by-default": Internal("broker", "default.replication.factor", _MINIMUM),
+    "streams": Internal("streams", "replication.factor", _MINIMUM),
     **{
         f"connect-{name}": Internal(
             "connect",
@@ -118,11 +121,11 @@ def decode_internal(deployment: Deployment, topic: str, several: bool = False) -
         factor, factor_found = look.number("broker", "default.replication.factor")
     decided = ((component, factor_found),) if factor_found is not None else ()
     most = brokers or 3
-    known = factor is not None and factor > 0
+    known = factor is not None and factor > (1 if topic == "by-default" else 0)
     replicas = Knob(
         "replicas",
         (factor,) if known else tuple(range(1, min(3, most) + 1)),
-        factor_key,
+        "replication factor" if topic == "by-default" else factor_key,
         decided,
         3,
         look.of_cluster(component, factor_key),

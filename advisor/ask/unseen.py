@@ -6,18 +6,21 @@ statement that is to blame (`blame.py`) from a deployment of which nobody can te
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from ..catalog import resolve_version
 from ..context import Judgement
 from ..join.effective import shows_brokers
 from ..model import Deployment, Document, Fact, Origin, Setting, members_of
+from ..sim.log.amounts import duration
 from .statements import Pair, stated, without
 
 # Brokers, replicas: what a cluster has that nobody describes.
 _SEVERAL = "3"
 _ASSUMED = Origin("assumed", None, "not in sight")
+# Of a rule's params: what a figure of the workload is taken for that nobody states.
+_USUAL = "usual_"
 _WORDS = {"broker": "the brokers'", "topic": "the topic's", "producer": "the producer's"}
 
 
@@ -74,9 +77,21 @@ def _is_before_3(deployment: Deployment) -> bool:
 def blame_judgement(
     deployment: Deployment,
     judge: Callable[[Deployment], Sequence[Judgement]],
+    params: Mapping[str, Any],
 ) -> BlamedJudgement | None:
-    """`judge` asks the question of a deployment."""
-    filled = completed(deployment)
+    """`judge` asks the question of a deployment; `params` of the rule may say what is usual of a workload that
+    nobody states."""
+    usual = {
+        name.removeprefix(_USUAL).removesuffix("_ms"): value
+        for name, value in params.items()
+        if name.startswith(_USUAL)
+    }
+
+    def fill_in(one: Deployment) -> Deployment:
+        filled = completed(one)
+        return filled._replace(workload={**usual, **filled.workload}) if usual else filled
+
+    filled = fill_in(deployment)
     if filled is deployment:
         return None
     broken = next((one for one in judge(filled) if one.verdict == "broken"), None)
@@ -84,23 +99,35 @@ def blame_judgement(
         return None
 
     def holds(changed: Deployment) -> bool:
-        return all(one.verdict == "holds" for one in judge(completed(changed)))
+        return all(one.verdict == "holds" for one in judge(fill_in(changed)))
 
     guilty = tuple(one for one in stated(broken.hit.settings) if holds(without(deployment, [one])))
     if not guilty:
         return None
-    return BlamedJudgement(broken, guilty, _assumptions(broken, deployment), holds)
+    workload = tuple(
+        f"[workload] {name} = {duration(value)}"
+        for name, value in usual.items()
+        if name not in deployment.workload
+    )
+    return BlamedJudgement(broken, guilty, workload or _assumptions(broken, deployment), holds)
 
 
 def _assumptions(judgement: Judgement, deployment: Deployment) -> tuple[str, ...]:
     """The defaults that count in it of whoever is not in sight."""
     hit = judgement.hit
     assert hit is not None, "what is broken is broken somewhere"
-    present = {document.component for document in members_of(deployment)}
-    told = tuple(
-        f"{setting.key}={setting.value}, {_WORDS.get(component, 'its')} default"
+    # A topic's defaults are its brokers'.
+    hidden = () if shows_brokers(deployment) else ("broker", "topic")
+    whole = {document.component for document in members_of(deployment) if not document.partial}
+    unseen = [
+        (component, setting)
         for component, setting in hit.settings
         if setting.origin.at is None and setting.origin.kind == "default"
-        if component not in present or (component == "broker" and not shows_brokers(deployment))
+        if component in hidden or component not in whole
+    ]
+    deciding = [pair for pair in unseen if pair[1].key in hit.keys] or unseen
+    told = tuple(
+        f"{setting.key}={setting.value}, {_WORDS.get(component, 'its')} default"
+        for component, setting in deciding
     )
     return told or ("Kafka's defaults where no file says anything",)

@@ -12,6 +12,7 @@ from ..context import Judgement
 from ..model import Finding, GuaranteeAnswer
 from ..packs.questions import ActiveRule
 
+_SEVERITIES = ("note", "warning", "error")
 _WORSE = ("holds", "unknown", "broken")
 
 
@@ -36,7 +37,7 @@ def folded(
     for finding in findings:
         for other in findings:
             covered = other is not finding and _covers(by_code[finding.code], other.code, other.name)
-            if covered and _first_fix(other) == _first_fix(finding):
+            if (covered or _is_lesser(other, finding)) and _first_fix(other) == _first_fix(finding):
                 under.setdefault(id(other), finding)
     inside: dict[int, set[str]] = {}
     for finding in findings:
@@ -50,6 +51,12 @@ def folded(
         for finding in findings
         if id(finding) not in under
     ]
+
+
+def _is_lesser(one: Finding, other: Finding) -> bool:
+    """It rests on an assumption, and the same statement is to blame for something graver."""
+    graver = _SEVERITIES.index(other.severity) > _SEVERITIES.index(one.severity)
+    return bool(one.assuming) and graver and one.at == other.at
 
 
 def _covers(one: ActiveRule, code: str, name: str) -> bool:

@@ -16,7 +16,7 @@ from ..ask.regions import Region, conditions
 from ..ask.tolerance import headline, tolerances
 from ..ask.verdicts import Verdicts
 from ..fix.edits import FACTS, is_same_key
-from ..fix.searched import decoded_by, decoded_for, problem_of, problem_of_blamed
+from ..fix.searched import decoded_by, decoded_for, other_minimum, problem_of, problem_of_blamed
 from ..fix.smallest_change import Remedy
 from ..join.effective import by_key
 from ..join.racks import all_named, worst_placement
@@ -186,8 +186,11 @@ class Guaranteed:
                 who = "no broker names" if not any(subject.racks.names) else "not every broker names"
                 reason += f"; {who} its rack, so Kafka may place a partition {numbers[0][1]}"
         at, keys = _place(repair, shown, deployment)
+        advice = repair.advice if repair is not None else ()
         if blamed is not None:
             at = blamed.settings[0][1].origin.at or at
+            if repair is None:
+                advice = other_minimum(deployment, subject, blamed.holds)
             keys = tuple(setting.key for _, setting in blamed.settings)
         fields = {
             "deployment": deployment.id,
@@ -220,7 +223,7 @@ class Guaranteed:
             deployment.id,
             (),
             in_file_order(place for _, setting in shown if (place := setting.origin.at) and place != at),
-            advice=repair.advice if repair is not None else (),
+            advice=advice,
             assuming=blamed.assuming if blamed is not None else (),
         )
 

@@ -8,7 +8,7 @@ from ..ask.models import Models
 from ..context import Context, Judgement
 from ..fix.edits import Subject
 from ..fix.smallest_change import Solved
-from ..model import Deployment, Evidence, Finding, GuaranteeAnswer, UsageError, members_of
+from ..model import Deployment, Edit, Evidence, Finding, GuaranteeAnswer, UsageError, members_of
 from ..packs.questions import ActiveRule
 from .failures import crashed
 from .folding import model_answer
@@ -63,22 +63,17 @@ class ModelAnswers:
             self._stand_in(other, deployment)
             return self._models.judge(asked.question, other, self._context)
 
-        blamed = blame_judgement(deployment, judge)
+        blamed = blame_judgement(deployment, judge, asked.question.params)
         if blamed is None:
             return
-        hit, rule = blamed.judgement.hit, asked.rule
+        hit = blamed.judgement.hit
         assert hit is not None, "what is broken is broken somewhere"
         at = blamed.settings[0][1].origin.at or hit.at
         also_at = tuple(place for place in hit.also_at if place.file and place != at)
-        hit = hit._replace(at=at, also_at=also_at, severity=severity)
-        condition = f"holds, assuming {' and '.join(blamed.assuming)}"
-
-        def solved(changed: Subject, surely: bool) -> Solved | None:
-            assert isinstance(changed, Deployment)
-            return Solved(condition) if not surely and blamed.holds(changed) else None
-
+        # Somebody chose the value, and nobody sees the other side: what to write is told, not written.
+        advice = (*hit.advice, *_choices(hit.edits))
+        hit = hit._replace(at=at, also_at=also_at, severity=severity, edits=(), advice=advice)
         finding = self._findings.of(asked._replace(severity=severity), deployment, hit)
-        finding = self._remedies.fixed(finding, rule, deployment, hit, solved)
         evidence = _evidence(finding.evidence, asked, blamed.judgement)
         yield finding._replace(severity=severity, evidence=evidence, assuming=blamed.assuming)
 
@@ -126,6 +121,12 @@ def _evidence(evidence: Evidence, asked: ActiveRule, judgement: Judgement) -> Ev
         states=judgement.states,
         trace=judgement.trace,
     )
+
+
+def _choices(edits: Sequence[Edit]) -> tuple[str, ...]:
+    """What would help, the best first."""
+    told = [f"{edit.key}={edit.value} ({edit.component})" for edit in edits if edit.key and edit.value]
+    return (f"set {', or '.join(dict.fromkeys(told))}",) if told else ()
 
 
 def _amiss(judgements: Sequence[Judgement]) -> int:

@@ -12,8 +12,9 @@ from ..context import Question
 from ..model import Deployment
 from ..packs.vocabulary import PRODUCER_GUARANTEES
 from ..sim.tolerance import Headline
+from ..syntax.numbers import integer
 from .candidates import edits, last_resorts, unseen_step
-from .edits import Subject
+from .edits import Subject, with_edits
 from .smallest_change import Problem, Solved
 
 # Which edits can matter to which question: a policy field that the question does not read changes nothing.
@@ -47,7 +48,8 @@ def problem_of_blamed(
     assuming: Sequence[str],
     verdicts: Verdicts,
 ) -> Problem:
-    """Of what is broken under an assumption about the unseen: it is asked again under the same."""
+    """Of what is broken under an assumption about the unseen: it is asked again under the same. A minimum is
+    not lowered then: somebody chose it, and nobody sees who writes."""
     fields = _PRODUCER_FIELDS if question.guarantee in PRODUCER_GUARANTEES else _REPLICATION_FIELDS
 
     def solved(changed: Subject, surely: bool) -> Solved | None:
@@ -58,11 +60,22 @@ def problem_of_blamed(
         price = _price(headline(decode(deployment), verdicts), headline(after, verdicts))
         return Solved(f"holds, assuming {' and '.join(assuming)}", (), price)
 
-    return Problem(
-        [edit for edit in edits(decoded, deployment) if edit.field in fields],
-        solved,
-        f"{question.guarantee} holds",
-    )
+    possible = [edit for edit in edits(decoded, deployment) if edit.field in fields and edit.field != "min_isr"]
+    return Problem(possible, solved, f"{question.guarantee} holds")
+
+
+def other_minimum(
+    deployment: Deployment, decoded: Decoded, holds: Callable[[Deployment], bool]
+) -> tuple[str, ...]:
+    """The minimum that would help where no fix is offered: for a person to weigh."""
+    least = max(decoded.knobs["replicas"].values) - 1
+    for edit in edits(decoded, deployment):
+        if edit.field == "min_isr" and (integer(edit.value or "") or 0) >= min(2, least):
+            changed = with_edits(deployment, (edit,))
+            assert isinstance(changed, Deployment)
+            if holds(changed):
+                return (f"set {edit.key}={edit.value} ({edit.component}) if writes must go on",)
+    return ()
 
 
 def _solved(
