@@ -50,4 +50,3 @@ def without(deployment: Deployment, taken: Iterable[Pair]) -> Deployment:
         groups=tuple(map(document, deployment.groups)),
         facts=kept(deployment.facts),
     )
-

@@ -95,9 +95,7 @@ class Guaranteed:
             if firm is not None:
                 waiting[one.rule.code] = firm
             else:
-                found.append(
-                    self._finding(one, blamed.outcome, deployment, decoded, fill, remedies, blamed)
-                )
+                found.append(self._finding(one, blamed.outcome, deployment, decoded, fill, remedies, blamed))
         guarantees = tuple(_retold(one, subjects[one.code]) for one in known.guarantees)
         return found, waiting, Answers(known.headline._asdict(), guarantees)
 
@@ -280,9 +278,7 @@ def rack_settings(deployment: Deployment) -> list[tuple[str, Setting]]:
     return [("broker", setting) for setting in found if setting is not None]
 
 
-def _may_blame(
-    asked: ActiveRule, outcome: Outcome | None, subjects: Mapping[str, Decoded | None]
-) -> bool:
+def _may_blame(asked: ActiveRule, outcome: Outcome | None, subjects: Mapping[str, Decoded | None]) -> bool:
     """The unseen decides it, or how many brokers there are, which no file says."""
     if outcome is not None:
         return outcome.verdict == "unknown" and outcome.region is not None

@@ -186,7 +186,9 @@ def _depends_on_brokers(look: Reader, seen: Seen) -> Iterable[Judgement]:
         return
     own = seen.setting("request")
     assert own is not None, "it was written"
-    reason = f"records of up to {own.key}={own.value} are refused unless {key} allows them; its default is {usual}"
+    reason = (
+        f"records of up to {own.key}={own.value} are refused unless {key} allows them; its default is {usual}"
+    )
     yield Judgement("unknown", reason=reason, depends_on=(f"broker.{key}",))
 
 
