@@ -33,14 +33,13 @@ def lower(severity: str) -> str | None:
 
 
 class Blamed(NamedTuple):
-    """The run that breaks it, what is to blame for it, and what is assumed of the unseen. `usual`: all of that
-    is Kafka's default."""
+    """The run that breaks it, what is to blame for it, and what is assumed of the unseen; `usual`: all of
+    that is Kafka's default. `holds`: whether the question holds, of the deployment with something changed."""
 
     outcome: Outcome
     settings: tuple[Pair, ...]
     assuming: tuple[str, ...]
     usual: bool
-    # Whether the question holds, of the same deployment with something changed.
     holds: Callable[[Deployment], bool]
 
 
@@ -102,7 +101,7 @@ def _guilty(
 
 
 def _holds(question: Question, decoded: Decoded | None, elr: object, verdicts: Verdicts) -> bool:
-    possible = behaviours(question, decoded)[0] if decoded is not None else ()
+    possible = behaviours(question, decoded)[0] if decoded is not None else []
     chosen = [one for one in possible if one.choices.get("elr") == elr] or possible
     return bool(chosen) and at(question, chosen[0], verdicts).verdict == "holds"
 

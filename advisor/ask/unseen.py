@@ -79,8 +79,8 @@ def blame_judgement(
     judge: Callable[[Deployment], Sequence[Judgement]],
     params: Mapping[str, Any],
 ) -> BlamedJudgement | None:
-    """`judge` asks the question of a deployment; `params` of the rule may say what is usual of a workload that
-    nobody states."""
+    """`judge` asks the question of a deployment; `params` of the rule may say what is usual of a workload
+    that nobody states."""
     usual = {
         name.removeprefix(_USUAL).removesuffix("_ms"): value
         for name, value in params.items()
@@ -125,7 +125,10 @@ def _assumptions(judgement: Judgement, deployment: Deployment) -> tuple[str, ...
         if setting.origin.at is None and setting.origin.kind == "default"
         if component in hidden or component not in whole
     ]
-    deciding = [pair for pair in unseen if pair[1].key in hit.keys] or unseen
+    # Those that its message is about, if it names any.
+    told_of = [hit.fields.values(), hit.keys]
+    named = ([pair for pair in unseen if pair[1].key in " ".join(words)] for words in told_of)
+    deciding = next((pairs for pairs in named if pairs), unseen)
     told = tuple(
         f"{setting.key}={setting.value}, {_WORDS.get(component, 'its')} default"
         for component, setting in deciding

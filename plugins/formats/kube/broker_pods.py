@@ -88,8 +88,8 @@ def _service_links(
         here = service.text_at("metadata", "namespace") == workload.text_at("metadata", "namespace")
         if name is not None and name.text() == "kafka" and here:
             detail = (
-                "this Service is called kafka, so Kubernetes sets the variable in every pod of the namespace, "
-                "and the image makes a key of it: name the Service differently or set enableServiceLinks: false"
+                "this Service is called kafka, so Kubernetes sets the variable in every pod, and the image "
+                "makes a key of it: name the Service differently or set enableServiceLinks: false"
             )
             yield Dropped("KAFKA_PORT", "tcp://", Location(file, name.line), "service-link", detail)
 
