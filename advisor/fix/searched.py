@@ -60,8 +60,8 @@ def problem_of_blamed(
         price = _price(headline(decode(deployment), verdicts), headline(after, verdicts))
         return Solved(f"holds, assuming {' and '.join(assuming)}", (), price)
 
-    fields = tuple(field for field in fields if field != "min_isr")
-    possible = [edit for edit in edits(decoded, deployment) if edit.field in fields]
+    lesser = [field for field in fields if field != "min_isr"]
+    possible = [edit for edit in edits(decoded, deployment) if edit.field in lesser]
     return Problem(possible, solved, f"{question.guarantee} holds")
 
 

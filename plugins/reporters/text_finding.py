@@ -188,9 +188,9 @@ def _numbers(finding: Finding, look: Look) -> Iterator[str]:
 
 
 def _assuming(finding: Finding, look: Look) -> Iterator[str]:
-    assumed = finding.get("assuming") or ()
+    assumed = finding["assuming"]
     if assumed:
-        text = printable(f"assuming {', '.join(assumed)}")
+        text = printable(f"assuming: {'; '.join(assumed)}")
         yield from (f"  {line}" for line in wrapped(text, look.width - 2, "  "))
 
 

@@ -223,6 +223,8 @@ def _places(more: Sequence[Finding]) -> Markup | None:
 
 
 def _fix(one: Finding) -> Iterator[Markup | None]:
+    if one["assuming"]:
+        yield facts([("Assuming", "; ".join(one["assuming"]))])
     for fix in one["fixes"][:1]:
         checked = "the same question was asked again: no failing run is left within the bounds"
         if fix["condition"]:
