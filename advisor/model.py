@@ -322,3 +322,5 @@ class Finding(NamedTuple):
     suppressed: tuple[str, str] | None = None
     advice: tuple[str, ...] = ()
     assuming: tuple[str, ...] = ()
+    # Other deployments that have the same from the same place.
+    shared_by: tuple[str, ...] = ()

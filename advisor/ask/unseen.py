@@ -21,6 +21,8 @@ _SEVERAL = "3"
 _ASSUMED = Origin("assumed", None, "not in sight")
 # Of a rule's params: what a figure of the workload is taken for that nobody states.
 _USUAL = "usual_"
+# More of them are not told with their values.
+_NAMED_MAX = 2
 _WORDS = {"broker": "the brokers'", "topic": "the topic's", "producer": "the producer's"}
 
 
@@ -129,6 +131,8 @@ def _assumptions(judgement: Judgement, deployment: Deployment) -> tuple[str, ...
     told_of = [hit.fields.values(), hit.keys]
     named = ([pair for pair in unseen if pair[1].key in " ".join(words)] for words in told_of)
     deciding = next((pairs for pairs in named if pairs), unseen)
+    if len(deciding) > _NAMED_MAX:
+        return (f"Kafka's defaults of {', '.join(setting.key for _, setting in deciding)}",)
     told = tuple(
         f"{setting.key}={setting.value}, {_WORDS.get(component, 'its')} default"
         for component, setting in deciding

@@ -37,6 +37,7 @@ def folded(
     for finding in findings:
         for other in findings:
             covered = other is not finding and _covers(by_code[finding.code], other.code, other.name)
+            covered = covered and not _is_graver(other, finding)
             if (covered or _is_lesser(other, finding)) and _first_fix(other) == _first_fix(finding):
                 under.setdefault(id(other), finding)
     inside: dict[int, set[str]] = {}
@@ -55,8 +56,11 @@ def folded(
 
 def _is_lesser(one: Finding, other: Finding) -> bool:
     """It rests on an assumption, and the same statement is to blame for something graver."""
-    graver = _SEVERITIES.index(other.severity) > _SEVERITIES.index(one.severity)
-    return bool(one.assuming) and graver and one.at == other.at
+    return bool(one.assuming) and _is_graver(other, one) and one.at == other.at
+
+
+def _is_graver(one: Finding, other: Finding) -> bool:
+    return _SEVERITIES.index(one.severity) > _SEVERITIES.index(other.severity)
 
 
 def _covers(one: ActiveRule, code: str, name: str) -> bool:

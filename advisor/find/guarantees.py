@@ -190,6 +190,8 @@ class Guaranteed:
             if repair is None:
                 advice = other_minimum(deployment, subject, blamed.holds)
             keys = tuple(setting.key for _, setting in blamed.settings)
+        if rule.told_of == "cluster" and deployment.cluster:
+            at = Location(deployment.cluster[0].file, deployment.cluster[0].line)
         fields = {
             "deployment": deployment.id,
             "producer": deployment.producer.name if deployment.producer else "the producer",
@@ -288,7 +290,7 @@ def _may_blame(asked: ActiveRule, outcome: Outcome | None, subjects: Mapping[str
 def _firm(asked: ActiveRule, blamed: Blamed, broken: Sequence[ActiveRule]) -> str | None:
     """The rule that is broken whatever the unseen is, and says enough of the same guarantee."""
     for one in broken:
-        graver = asked.severity == one.severity and blamed.usual and _covers(asked, one)
+        graver = blamed.usual and _covers(asked, one)
         if one.rule.guarantee == asked.rule.guarantee and one.severity != "note" and not graver:
             return one.rule.code
     return None

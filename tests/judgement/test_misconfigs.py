@@ -40,8 +40,11 @@ def report_of(number: int, workload: bool = True) -> dict[str, Any]:
 
 
 def found_in(report: dict[str, Any], code: str) -> dict[str, Any] | None:
-    """The finding with this code, or the one that covers it."""
-    return next((one for one in report["findings"] if code in (one["code"], *one["covers"])), None)
+    """The gravest finding with this code, else the one that covers it."""
+    found = [one for one in report["findings"] if code in (one["code"], *one["covers"])]
+    order = ("error", "warning", "note")
+    found.sort(key=lambda one: (one["code"] != code, order.index(one["severity"])))
+    return found[0] if found else None
 
 
 def has_workload(case: Case) -> bool:
