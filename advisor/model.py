@@ -296,9 +296,13 @@ class GuaranteeAnswer(NamedTuple):
     def as_dict(self) -> dict[str, Any]:
         """As the report has it."""
         return {
-            **self._asdict(),
+            "name": self.name,
+            "verdict": self.verdict,
             "tolerance": [one._asdict() for one in self.tolerance],
+            "bounds": self.bounds,
+            "states": self.states,
             "depends_on": list(self.depends_on),
+            "reason": self.reason,
         }
 
 

@@ -11,8 +11,6 @@ import stat
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from .git.ignored import above, is_build_output
-
 PROJECT_FILE = "kafka-advisor.toml"
 BYTES_MAX = 32 * 1024 * 1024
 _HEAD = 256 * 1024
@@ -181,6 +179,8 @@ def _inside(path: str, folder: str) -> bool:
 def _walk(start: str, root: str, closed: dict[str, str]) -> Iterator[tuple[str, str]]:
     """Every file below `start` with the root it belongs to, in a fixed order, links to folders left out.
     Folders that cannot be listed go into `closed`."""
+    from .git.ignored import above, is_build_output
+
     waiting = [(start, root, above(start))]
     while waiting:
         folder, home, ignored = waiting.pop()
