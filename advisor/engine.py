@@ -93,11 +93,11 @@ class Audit(NamedTuple):
 def in_order(roots: Sequence[Root]) -> list[tuple[Root, Finding]]:
     """Findings in the order of the report: by file, line, code."""
     found = [(root, finding) for root in roots for finding in root.findings]
-    found.sort(key=_order)
+    found.sort(key=report_order)
     return found
 
 
-def _order(pair: tuple[Root, Finding]) -> tuple[str, int, str, str, tuple[str, ...]]:
+def report_order(pair: tuple[Root, Finding]) -> tuple[str, int, str, str, tuple[str, ...]]:
     root, finding = pair
     return root.prefix + finding.at.file, finding.at.line or 0, finding.code, finding.resource, finding.keys
 
@@ -308,10 +308,14 @@ def _hidden(asking: Asking, project: Project, linked: Linked, asked: Asked) -> i
         return 0
     strict = asking._replace(options=asking.options._replace(profile="prod"))
     shown = {(one.code, one.at, one.keys, one.message) for one in asked.findings}
-    return sum(
-        one.suppressed is None and (one.code, one.at, one.keys, one.message) not in shown
+    more = [
+        one
         for one in ask_linked(strict, project, linked).findings
-    )
+        if one.suppressed is None and (one.code, one.at, one.keys, one.message) not in shown
+    ]
+    from .find.one_cause import by_cause
+
+    return len(by_cause(more, asking.rules, linked.deployments))
 
 
 def _notices(asking: Asking, root: RootAsked, linked: Linked, asked: Asked) -> Iterator[str]:

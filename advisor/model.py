@@ -136,7 +136,7 @@ class Dropped(NamedTuple):
     """Something written in a file that never reaches Kafka, and why.
 
     cause: overridden | binds-to-nothing | forbidden | not-mapped | no-escape | service-link |
-    needs-prefix. `meant` is what would reach Kafka instead, if known.
+    needs-prefix | never-applied. `meant` is what would reach Kafka instead, if known.
     """
 
     key: str
@@ -307,7 +307,8 @@ class GuaranteeAnswer(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """One thing to mend, at one place. `advice` is what no file can set: steps to take, commands to run."""
+    """One thing to mend, at one place. `advice` is what no file can set: steps to take, commands to run.
+    `assuming`: what it rests on that no file shows."""
 
     code: str
     name: str
@@ -324,3 +325,6 @@ class Finding(NamedTuple):
     also_at: tuple[Location, ...] = ()
     suppressed: tuple[str, str] | None = None
     advice: tuple[str, ...] = ()
+    assuming: tuple[str, ...] = ()
+    # Other deployments that have the same from the same place.
+    shared_by: tuple[str, ...] = ()

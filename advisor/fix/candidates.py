@@ -126,6 +126,8 @@ def _internal_edits(decoded: Decoded, deployment: Deployment) -> list[Edit]:
             for value in ("2", "1")
             if knobs["min_isr"].values != (int(value),)
         ]
+    if "ephemeral" in knobs:
+        found.append(Edit("storage", "broker", None, "persistent", _PERSISTENT))
     return found
 
 

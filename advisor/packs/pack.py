@@ -65,6 +65,8 @@ class Rule(NamedTuple):
     advice: tuple[str, ...] = ()
     # The fault in a few words, for the head of a finding; else the name is taken apart.
     title: str = ""
+    # `cluster`: told once for all deployments of a cluster.
+    told_of: str = ""
 
 
 def load_packs(specs: Sequence[PackSpec], files: Sequence[str], cache: Cache) -> tuple[Rule, ...]:
@@ -207,6 +209,7 @@ def _rule(row: Mapping[str, Any], file: str) -> Rule:
         ),
         advice=tuple(row.get("advice", ())),
         title=row.get("title") or row["name"].replace("-", " "),
+        told_of=row.get("told_of", ""),
     )
 
 

@@ -73,6 +73,8 @@ def _is_under(cause: Cause, worse: Cause) -> bool:
         return False
     if not _places(cause) <= _places(worse):
         return False
+    if cause.severity == "note" and cause.first["locations"][0]["key"] != worse.first["locations"][0]["key"]:
+        return False  # two things about one cluster
     return all(not one["fixes"] or changes_of(one) == _fix_at(worse, one) for one in cause.findings)
 
 

@@ -93,6 +93,8 @@ def _cause(cause: Cause, titles: Mapping[str, str], path_of: Any) -> Iterator[st
 
 def _bullets(cause: Cause, titles: Mapping[str, str]) -> Iterator[str]:
     finding = cause.first
+    if finding["assuming"]:
+        yield f"- **Assuming** {_text('; '.join(finding['assuming']))}"
     for fix in finding["fixes"][:1]:
         yield f"- **Fix** {', '.join(_code(change_text(change)) for change in fix['changes'])}"
         if fix["price"]:

@@ -79,7 +79,9 @@ def cause_lines(
 
 def _where(finding: Finding, look: Look, full: bool) -> Iterator[str]:
     at = finding["locations"][0]
+    more = len(finding["deployments"]) - 1
     of = f"  {printable(finding['deployment'])}" if finding["deployment"] else ""
+    of += f" and {more} more" if more > 0 else ""
     place = look.place(at)
     room = look.width - 4 - len(place)
     yield f"  {look.paint(place, 'place')}{look.paint(of, 'dim') if len(of) <= room else ''}"
@@ -188,9 +190,9 @@ def _numbers(finding: Finding, look: Look) -> Iterator[str]:
 
 
 def _assuming(finding: Finding, look: Look) -> Iterator[str]:
-    assumed = finding.get("assuming") or ()
+    assumed = finding["assuming"]
     if assumed:
-        text = printable(f"assuming {', '.join(assumed)}")
+        text = printable(f"assuming: {'; '.join(assumed)}")
         yield from (f"  {line}" for line in wrapped(text, look.width - 2, "  "))
 
 

@@ -211,7 +211,9 @@ def _also(one: Finding) -> str:
 def _places(more: Sequence[Finding]) -> Markup | None:
     if not more:
         return None
-    names = sorted({str(one["deployment"] or place_of(one["locations"][0])) for one in more})
+    names = sorted(
+        {str(name) for one in more for name in one["deployments"] or (place_of(one["locations"][0]),)}
+    )
     shown = [tag("li", name) for name in names[:50]]
     rest = tag("li", f"and {len(names) - 50} more") if len(names) > 50 else None
     return tag(
@@ -223,6 +225,8 @@ def _places(more: Sequence[Finding]) -> Markup | None:
 
 
 def _fix(one: Finding) -> Iterator[Markup | None]:
+    if one["assuming"]:
+        yield facts([("Assuming", "; ".join(one["assuming"]))])
     for fix in one["fixes"][:1]:
         checked = "the same question was asked again: no failing run is left within the bounds"
         if fix["condition"]:
