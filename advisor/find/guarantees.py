@@ -38,6 +38,8 @@ from .folding import waiting_notes
 from .remedies import Remedies
 from .reuse.outcomes import Answers
 
+_WORST_FIRST = ("error", "warning", "note")
+
 
 class _Worst(NamedTuple):
     """The worst that a guarantee came to, the rule that asked, and what else the report tells of it."""
@@ -81,7 +83,8 @@ class Guaranteed:
         waiting = waiting_notes(broken)
         found = [
             self._finding(one, known.outcomes[one.rule.code], deployment, decoded, fill, remedies)
-            for one in broken
+            # The worst first: what is offered for it binds what is offered for the others.
+            for one in sorted(broken, key=lambda one: _WORST_FIRST.index(one.severity))
             if one.rule.code not in waiting
         ]
         guarantees = tuple(_retold(one, subjects[one.code]) for one in known.guarantees)
@@ -135,7 +138,9 @@ class Guaranteed:
     ) -> Finding:
         assert isinstance(outcome.drawn, Broken)
         rule, severity, question = asked
-        repair = remedies.smallest(deployment, problem_of(question, deployment, decoded, self.verdicts))
+        problem = problem_of(question, deployment, decoded, self.verdicts)
+        sought = remedies.smallest(deployment, problem, rule, severity)
+        repair = sought.remedy
         subject = decoded_for(question, deployment, decoded) or decoded
         knobs = decoded.producer if rule.guarantee in PRODUCER_GUARANTEES else subject.knobs
         shown = [pair for knob in (knobs or {}).values() for pair in knob.decided_by]
@@ -179,6 +184,7 @@ class Guaranteed:
             (),
             in_file_order(place for _, setting in shown if (place := setting.origin.at) and place != at),
             advice=repair.advice if repair is not None else (),
+            not_fixed=sought.refused,
         )
 
 
