@@ -183,7 +183,10 @@ class Guaranteed:
             deployment.id,
             (),
             in_file_order(place for _, setting in shown if (place := setting.origin.at) and place != at),
-            advice=repair.advice if repair is not None else (),
+            advice=(
+                *(repair.advice if repair is not None else ()),
+                *(fill(step, fields) for step in rule.advice),
+            ),
             not_fixed=sought.refused,
         )
 
