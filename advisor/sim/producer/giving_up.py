@@ -2,16 +2,17 @@
 
 - A connection. The producer leaves it (a request took too long, or the network cut it); what it had sent lies
   in the broker's socket and is handled all the same, in its order, whenever the broker comes to it: Selector
-  keeps a channel whose peer is gone until its outstanding requests are processed or an answer cannot be sent
-  (`closingChannels`). Seen on 2.8, 3.9 and 4.3: a leader that was frozen takes up to two such requests. Later
+  keeps a channel whose peer is gone until its outstanding requests are processed or an answer cannot be
+  sent (`closingChannels`). Seen on 2.8, 3.9 and 4.3: a leader that was frozen takes up to two of them. Later
   requests come over another connection, through another thread, and may overtake them.
-- A batch, when delivery.timeout.ms is over (Sender.getExpiredInflightBatches, RecordAccumulator.expiredBatches).
-  It may be stored or not, so the sequence after it may leave a gap, which the leader refuses with
-  OUT_OF_ORDER_SEQUENCE_NUMBER. Java numbers nothing new until all that has a number is settled, then begins a
-  new epoch unless a later batch was acknowledged (TransactionManager.maybeResolveSequences, KIP-360, 2.5 on);
-  but only if the batch had been sent again before (`inRetry`). One that expires in its first try leaves the gap
-  unmarked: the batches behind it are refused until they expire too. librdkafka expires what waits in its
-  queue, lets the requests in flight end and begins a new epoch (rd_kafka_idemp_drain_epoch_bump).
+- A batch, when delivery.timeout.ms is over (Sender.getExpiredInflightBatches,
+  RecordAccumulator.expiredBatches). It may be stored or not, so the sequence after it may leave a gap, which
+  the leader refuses with OUT_OF_ORDER_SEQUENCE_NUMBER. Java numbers nothing new until all that has a number
+  is settled, then begins a new epoch unless a later batch was acknowledged
+  (TransactionManager.maybeResolveSequences, KIP-360, 2.5 on); but only if the batch had been sent again
+  before (`inRetry`). One that expires in its first try leaves the gap unmarked: the batches behind it are
+  refused until they expire too. librdkafka expires what waits in its queue, lets the requests in flight end
+  and begins a new epoch (rd_kafka_idemp_drain_epoch_bump).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The state of the producer model: what is queued, on the wire and in the log, and what the client remembers."""
+"""The state of the producer model: what is queued, on the wire and in the log, and what the client knows."""
 
 from __future__ import annotations
 
