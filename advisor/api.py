@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .catalog import librdkafka as librdkafka
     from .catalog import librdkafka_only as librdkafka_only
     from .catalog import lookup as lookup
+    from .catalog import replacement as replacement
     from .catalog import resolve_version as resolve_version
     from .catalog import suggest as suggest
     from .context import Context as Context
@@ -108,7 +109,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "accept": "Accepted Reason Rejected Rewrite would_accept would_accept_librdkafka",
     "catalog": "COMPONENTS Fate Version components_of edit_distance fate is_known keys known_anywhere "
-    "librdkafka librdkafka_only lookup resolve_version suggest",
+    "librdkafka librdkafka_only lookup replacement resolve_version suggest",
     "context": "Context Hit Judgement",
     "edit.steps": "CannotEdit EditStep Splice inserted_after line_end line_start next_line related "
     "removed_lines spliced",
