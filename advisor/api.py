@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from .join.controllers import first_setting as first_setting
     from .join.controllers import holds_partitions as holds_partitions
     from .join.controllers import roles_of as roles_of
+    from .join.old_clients import clients_too_old as clients_too_old
     from .model import Change as Change
     from .model import Deployment as Deployment
     from .model import Document as Document
@@ -119,6 +120,7 @@ _HOMES = {
     "Setting Source Undisclosed Unknown Value",
     "output.text": "json_text printable",
     "join.controllers": "READ_BY_CONTROLLERS controllers_apart first_setting holds_partitions roles_of",
+    "join.old_clients": "clients_too_old",
     "read.values": "setting value_of",
     "output.terminal": "wrapped",
     "tell.html.audit_page": "audit_page",
