@@ -12,6 +12,7 @@ from .find.notices import check_clients, limit_notices, name_notices, suppressio
 from .find.rules.choice import ALL, Choice
 from .find.suppress import Suppressions
 from .join.link import Overrides, apply_overrides, link, with_own_ids
+from .join.old_clients import stated_version
 from .join.profiles import Profile, profile_of
 from .join.versions import choose_version
 from .memo.cache import Cache, open_cache
@@ -407,12 +408,16 @@ def _document_versions(
     documents: Sequence[Document], deployments: Sequence[Deployment], stated: str | None
 ) -> dict[int, Version]:
     """A broker's or topic's version is its cluster's, a Connect worker's its image's; the library of any
-    other client is its own, so only a stated version binds it."""
+    other client is its own, so only a stated version binds it, and `[[client]] version` before that."""
     versions: dict[int, Version] = {}
     alone = choose_version(stated, ())[0]
     for document in documents:
         own = document.component in ("broker", "connect", "connect-standalone")
-        versions[id(document)] = choose_version(stated, [document])[0] if own else alone
+        library = stated_version(document) if document.client != "librdkafka" else None
+        if library is not None:
+            versions[id(document)] = choose_version(library, ())[0]
+        else:
+            versions[id(document)] = choose_version(stated, [document])[0] if own else alone
     if stated is None:
         for deployment in deployments:
             if deployment.cluster:

@@ -16,7 +16,7 @@ from .edits import Subject, with_edits
 from .smallest_change import Problem, Solved
 
 # Which edits can matter to which question: a policy field that the question does not read changes nothing.
-_PRODUCER_FIELDS = ("acks", "idempotence", "in_flight")
+_PRODUCER_FIELDS = ("acks", "idempotence", "in_flight", "retries")
 _REPLICATION_FIELDS = ("acks", "replicas", "min_isr", "unclean", "elr", "storage")
 
 

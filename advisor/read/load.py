@@ -292,6 +292,9 @@ def _with_family(document: Document, project: Project) -> Document:
             said = {**client, **said}
     if said.get("family"):
         document = document._replace(client=said["family"])
+    if said.get("version"):
+        fact = Fact("client.version", said["version"], Origin("project", None, "[[client]]"))
+        document = document._replace(facts=(*document.facts, fact))
     if said.get("subscription"):
         fact = Fact("consumer.subscription", said["subscription"], Origin("project", None, "[[client]]"))
         document = document._replace(facts=(*document.facts, fact))

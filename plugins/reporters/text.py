@@ -10,6 +10,7 @@ from typing import Any
 from advisor.api import headline_text, printable, wrapped
 
 from .causes import Cause, causes_of, count
+from .text_compared import compared_lines
 from .text_finding import Look, cause_lines, look_of, one_line, titles_of
 
 # So many causes are told with their run; of the others a run is shown on request.
@@ -28,6 +29,7 @@ def render(report: Report, options: Mapping[str, Any]) -> str:
         lines += [printable(f"worse: {one}") for one in report.get("changes", {}).get("worse", ())]
         return "".join(f"{line}\n" for line in lines)
     lines = [*_opening(report, look)]
+    lines += compared_lines(report, look.width)
     lines += _changes(report, look)
     lines += _deployments(report, look)
     lines += _not_read(report, look, bool(options.get("files")))

@@ -269,8 +269,8 @@ class Client:
         for wake in waiting:
             self.clock.after(0, wake)
 
-    def _fail(self, batch: Batch, error: str) -> None:
-        self.numbers.failed(batch.number)
+    def _fail(self, batch: Batch, error: str, noted: bool = True) -> None:
+        self.numbers.failed(batch.number, noted)
         self._finish(batch, error)
 
     def _retry_or_fail(self, request: Request, error: str) -> None:
@@ -413,7 +413,7 @@ class Client:
             elif self.policy.batches_late:
                 self._give_up_request(batch)
                 continue
-            self._fail(batch, "TimeoutException")
+            self._fail(batch, "TimeoutException", noted=batch.attempts > 0 or self.policy.batches_late)
         if not queue:
             self.buffer.queued.pop(0, None)
         self._expiry_later()
