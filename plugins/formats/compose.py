@@ -138,7 +138,7 @@ def load(source: Source) -> Loaded:
                 if len(containers) > _CONTAINERS_MAX:
                     raise LoadError(f"more than {_CONTAINERS_MAX:,} Kafka containers in one file", key.line)
     documents = (
-        *_documents(source.file, containers, None if elsewhere else names, applications),
+        *_documents(source.file, containers, names, elsewhere, applications),
         *documents_of(source.file, applications),
     )
     if not documents:
@@ -276,7 +276,8 @@ def _doubts(name: str, image: Image, command: str, overridden: bool) -> list[str
 def _documents(
     file: str,
     containers: list[Container],
-    services: Collection[str] | None,
+    services: Collection[str],
+    elsewhere: bool,
     applications: list[Application],
 ) -> tuple[Document, ...]:
     brokers = [item for item in containers if item.image.component == "broker"]
@@ -299,7 +300,7 @@ def _documents(
         cluster = file if len(labels) == 1 else f"{file}#{label}"
         hints = (*common, ("cluster", cluster), *listener_hints(item.settings))
         facts = (
-            *_facts(item, members, services),
+            *_facts(item, members, services, elsewhere),
             *item.ports,
             *addresses_of(applications, item.names),
             *addresses_of(workers, item.names, "worker.address"),
@@ -309,6 +310,16 @@ def _documents(
         if dropped:
             documents[-1] = documents[-1]._replace(dropped=documents[-1].dropped + dropped)
         for topic in topics:
+            # Each broker is given the same list, and the first to start makes the topics.
+            if any(
+                other.component == "topic"
+                and other.name == topic.name
+                and ("cluster", cluster) in other.hints
+                and [fact.value for fact in other.facts] == [fact.value for fact in topic.facts]
+                and texts(other.settings) == texts(topic.settings)
+                for other in documents
+            ):
+                continue
             documents.append(
                 Document(
                     file,
@@ -351,14 +362,18 @@ def _is_broker(item: Container) -> bool:
     return texts(item.settings).get("process.roles", "broker").replace(" ", "") != "controller"
 
 
-def _facts(item: Container, members: list[Container], services: Collection[str] | None) -> tuple[Fact, ...]:
+def _facts(
+    item: Container, members: list[Container], services: Collection[str], elsewhere: bool
+) -> tuple[Fact, ...]:
     here = Origin("file", Location(item.place.file, item.line))
     facts = list(broker_facts(item.settings))
     if not facts and item.image.family == "apache":
         # The image formats its storage for KRaft and knows no other mode.
         facts.append(Fact("cluster.mode", "kraft", here._replace(note="apache/kafka")))
     counts = [member.replicas for member in members if _is_broker(member)]
-    if all(count is not None for count in counts) and not _is_coordinated_elsewhere(members, services):
+    if all(count is not None for count in counts) and not _is_coordinated_elsewhere(
+        members, services, elsewhere
+    ):
         total = sum(count for count in counts if count is not None)
         facts.append(
             Fact("cluster.brokers", str(total), here._replace(note="broker containers in this file"))
@@ -376,13 +391,13 @@ def _facts(item: Container, members: list[Container], services: Collection[str] 
     return (*facts, *_version(item))
 
 
-def _is_coordinated_elsewhere(members: list[Container], services: Collection[str] | None) -> bool:
-    """Its ZooKeeper or controllers are services of no container here, so more brokers may be there too; or
-    the whole file adds to another, which is told by None."""
-    if services is None:
-        return True
+def _is_coordinated_elsewhere(members: list[Container], services: Collection[str], elsewhere: bool) -> bool:
+    """Its ZooKeeper or controllers are services of no container here, so more brokers may be there too; where
+    nothing names them, a file that depends on services of another may be a part of its cluster."""
     hosts = {host for item in members for host in _quorum(item)}
-    return bool(hosts) and not any(host in services or host in ("localhost", "127.0.0.1") for host in hosts)
+    if not hosts:
+        return elsewhere
+    return not any(host in services or host in ("localhost", "127.0.0.1") for host in hosts)
 
 
 def _quorum(item: Container) -> Iterator[str]:

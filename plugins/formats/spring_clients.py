@@ -160,7 +160,11 @@ def _stray(prop: Prop, section: str, rest: tuple[str, ...], conditional: bool) -
     detail = f"{place} has no field {'.'.join(rest)}, so Spring Boot gives it to no client"
     key = right.rpartition("properties.")[2] if right else prop.name
     where = Location(prop.file, prop.line)
-    dropped = Dropped(prop.name, value_of(key, prop.text), where, "binds-to-nothing", detail, right)
+    # Boot's fields take 30s and 16KB, Kafka's keys plain numbers.
+    text = converted(
+        "millis" if key.endswith(".ms") else "bytes" if key.endswith(".bytes") else "", prop.text
+    )
+    dropped = Dropped(prop.name, value_of(key, text), where, "binds-to-nothing", detail, right)
     return _Strayed(home, dropped, conditional)
 
 
@@ -263,7 +267,10 @@ def _settle(mine: Sequence[_Bound], component: str) -> tuple[list[_Bound], list[
     for rank, key in sorted(slots, key=lambda slot: slot[0]):
         one = slots[rank, key]
         before = standing.get(key)
-        if before is not None and _value(before) != _value(one):
+        meant = (
+            before is not None and one.part is not before.part and one.part.condition != before.part.condition
+        )
+        if before is not None and _value(before) != _value(one) and not meant:
             place = _PLACES[rank].format(component)
             dropped.append(_overridden(before, f"{place} ({_at(one)}) is written over it"))
         standing[key] = one
