@@ -77,14 +77,13 @@ class Clusters:
         """Of several clusters of one file, the one whose listener is the document's bootstrap server."""
         candidates = self._labels[label]
         servers = [value for kind, value in document.hints if kind == "bootstrap"]
-        named = [
-            one for one in candidates if any(one in self._listeners.get(server, ()) for server in servers)
-        ]
+        reached = [one for server in servers for one in self._listeners.get(server, ())]
+        named = [one for one in candidates if one in reached]
         return (named[0], "") if len(named) == 1 else nearest(document, candidates)
 
 
 def _filled_in(document: Document, clusters: Sequence[Cluster]) -> str | None:
-    """A bootstrap server that a variable gives, with no port of these clusters: it need not be one of them."""
+    """A bootstrap server that a variable gives, with no port of these clusters: it may be another's."""
     given = next((value for kind, value in document.hints if kind == "filled-in"), None)
     if given is None:
         return None

@@ -1,8 +1,8 @@
 """dev or prod: what a deployment is judged as, and the evidence for it.
 
-What was stated decides. Then what only a development setup has: one broker, brokers or clients at
-localhost, or a cluster that its owners call so. Several brokers are production. A word in a path is weak evidence: it decides only where nothing
-else speaks.
+What was stated decides. Then what only a development setup has: one broker, brokers or clients at localhost,
+or a cluster that its owners call so. Several brokers are production. A word in a path is weak evidence: it
+decides only where nothing else speaks.
 """
 
 import re

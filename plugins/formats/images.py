@@ -104,7 +104,8 @@ def _as_far_as_kafkas(component: str, one: Setting) -> Setting:
     return one if plain else one._replace(value=Unknown(f"what the image makes of {one.value}"))
 
 
-# What configure of cp-kafka and of apache/kafka makes of files in /etc/kafka/secrets, where a listener speaks SSL.
+# What configure of cp-kafka and of apache/kafka makes of files in /etc/kafka/secrets, where a listener speaks
+# SSL.
 _STORES = {
     f"KAFKA_SSL_{store}_{written}": f"KAFKA_SSL_{store}_{made}"
     for store in ("KEYSTORE", "TRUSTSTORE")

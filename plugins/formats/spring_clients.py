@@ -161,9 +161,8 @@ def _stray(prop: Prop, section: str, rest: tuple[str, ...], conditional: bool) -
     key = right.rpartition("properties.")[2] if right else prop.name
     where = Location(prop.file, prop.line)
     # Boot's fields take 30s and 16KB, Kafka's keys plain numbers.
-    text = converted(
-        "millis" if key.endswith(".ms") else "bytes" if key.endswith(".bytes") else "", prop.text
-    )
+    kind = "millis" if key.endswith(".ms") else "bytes" if key.endswith(".bytes") else "text"
+    text = converted(kind, prop.text)
     dropped = Dropped(prop.name, value_of(key, text), where, "binds-to-nothing", detail, right)
     return _Strayed(home, dropped, conditional)
 
@@ -267,9 +266,8 @@ def _settle(mine: Sequence[_Bound], component: str) -> tuple[list[_Bound], list[
     for rank, key in sorted(slots, key=lambda slot: slot[0]):
         one = slots[rank, key]
         before = standing.get(key)
-        meant = (
-            before is not None and one.part is not before.part and one.part.condition != before.part.condition
-        )
+        # A profile is there to write over what holds without it.
+        meant = before is not None and one.part.condition != before.part.condition
         if before is not None and _value(before) != _value(one) and not meant:
             place = _PLACES[rank].format(component)
             dropped.append(_overridden(before, f"{place} ({_at(one)}) is written over it"))

@@ -211,8 +211,8 @@ def _by_to(code: Code, start: int, end: int) -> tuple[tuple[int, int], tuple[int
 
 
 def _component(filled: _Filled, around: _Around) -> str | None:
-    """A key that only Streams has settles it: what else stands there, Streams hands to its clients. Else whose
-    constants they are, else the client that the map is handed to, else what its keys suggest."""
+    """A key that only Streams has settles it: what else stands there, Streams hands to its clients. Else
+    whose constants they are, else the client that the map is handed to, else what its keys suggest."""
     if any(roles.components(put.key) == {"streams"} for put in filled.puts):
         handed = around.handed.get(filled.name, ("streams", False))[0]
         return "admin" if handed == "admin" else "streams"

@@ -260,7 +260,7 @@ class _Parser:
         )
 
     def skip_rest(self, depth: int = 0) -> None:
-        """To the end of an expression; inside brackets, of which `depth` are open, a new line ends nothing."""
+        """To the end of an expression; inside brackets (`depth` are open) a new line ends nothing."""
         last = None
         while self.token.kind != "end":
             if depth == 0 and self.is_over() and not (self.is_sign(":") and last == "?"):
