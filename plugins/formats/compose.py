@@ -60,7 +60,7 @@ _KAFKA_KEY = re.compile(
 _KUBERNETES = re.compile(r"^apiVersion[ \t]*:", re.MULTILINE)
 _STARTS_BROKER = re.compile(
     r"kafka-server-start|/etc/(?:confluent|kafka)/docker/run|start-kafka\.sh|scripts/kafka/(?:run|entrypoint)|"
-    r"docker-entrypoint\.sh|KafkaDockerWrapper|KafkaRaftServer"
+    r"(?:docker-)?entrypoint\.sh|KafkaDockerWrapper|KafkaRaftServer"
 )
 _TOOL = re.compile(
     r"\bkafka-(?:topics|configs|acls|console|consumer|producer|broker-api|storage|metadata|reassign|verifiable"
