@@ -137,6 +137,9 @@ def nearest(document: Document, clusters: Sequence[Cluster]) -> tuple[Cluster | 
     shared = [(_shared(document.file, one.brokers[0].file), one) for one in candidates]
     most = max((count for count, _ in shared), default=0)
     best = [one for count, one in shared if count == most]
+    if len(best) > 1:
+        here = document.file.rpartition("/")[0]
+        best = [one for one in best if one.brokers[0].file.rpartition("/")[0] == here]
     return (best[0], "the nearest file") if len(best) == 1 else (None, "")
 
 

@@ -84,6 +84,8 @@ _OWN_INSTEAD = {
     ("connect", "replication.factor"): tuple(
         f"{topic}.storage.replication.factor" for topic in ("config", "offset", "status")
     ),
+    ("broker", "max.request.size"): ("message.max.bytes",),
+    ("consumer", "zookeeper.connect"): ("group.id",),
     ("broker", "bootstrap.servers"): ("zookeeper.connect", "controller.quorum.voters"),
 }
 _LACKING_MIN = 3
@@ -150,8 +152,10 @@ class _Look:
         if isinstance(verdict, Accepted):
             for rewrite in verdict.rewrites:
                 involved = (rewrite.key, *rewrite.because)
-                # What comes of nothing but absent lines is for the application's code to say.
-                if any(key in self.settings for key in involved):
+                # What comes of nothing but absent lines is for the application's code to say; that Streams
+                # commits more often where it must is no surprise.
+                meant = rewrite.key == "commit.interval.ms" and rewrite.key not in self.settings
+                if any(key in self.settings for key in involved) and not meant:
                     yield self._hit("rewrite", rewrite.detail, involved)
 
     def _judge(self, config: dict[str, Value]) -> Accepted | Rejected:

@@ -66,6 +66,7 @@ _TOOL = re.compile(
     r"\bkafka-(?:topics|configs|acls|console|consumer|producer|broker-api|storage|metadata|reassign|verifiable"
     r"|leader|log-dirs|features)|\bcub\b|kafka-ready|\bkcat\b|\bkafkacat\b"
 )
+_REDPANDA = re.compile(r"(?:^|/)redpanda(?:$|[:@])")
 _IDLE = re.compile(r"\bsleep\b|\btail -f")
 # Clusters are told apart by comparing their brokers.
 _CONTAINERS_MAX = 1_000
@@ -120,6 +121,7 @@ def load(source: Source) -> Loaded:
     containers: list[Container] = []
     applications: list[Application] = []
     names: set[str] = set()
+    redpandas: list[str] = []
     elsewhere = False
     for root in _roots(source.text, problems):
         services = services_of(root)
@@ -130,6 +132,7 @@ def load(source: Source) -> Loaded:
             elsewhere = elsewhere or bool(missing)
         for name, key, service in services.pairs() if services is not None else ():
             if service.kind == "mapping":
+                redpandas += [name] if _REDPANDA.search(service.text_at("image") or "") else []
                 found = _container(name, key.line, service, services, place, known, problems)
                 if found is not None:
                     containers.append(found)
@@ -141,11 +144,20 @@ def load(source: Source) -> Loaded:
         *_documents(source.file, containers, names, elsewhere, applications),
         *documents_of(source.file, applications),
     )
+    documents = tuple(_beside_redpanda(document, redpandas) for document in documents)
     if not documents:
         return Loaded((), "skipped", "; ".join(problems) or "no container that runs a broker or a worker")
     if problems:
         return Loaded(documents, "partial", "; ".join(dict.fromkeys(problems)))
     return Loaded(documents)
+
+
+def _beside_redpanda(document: Document, brokers: list[str]) -> Document:
+    """A worker of brokers that are not Kafka's own: how many there are counts for it all the same."""
+    if not brokers or document.component != "connect":
+        return document
+    here = Origin("file", Location(document.file, document.line), "Redpanda containers in this file")
+    return document._replace(facts=(*document.facts, Fact("cluster.brokers", str(len(brokers)), here)))
 
 
 def _application(
@@ -185,9 +197,9 @@ def _container(
         return None
     command = command_of(chain, known, variables)
     text = " ".join(part for part, _ in command)
-    if is_tool(text, variables):
+    if is_tool(text, variables) or _is_another_of(image, text, variables):
         return None
-    environment = read_environment(image, _prepared(image, variables).values())
+    environment = read_environment(image, variables.values())
     settings = {item.key: item for item in environment.settings}
     overrides = command_overrides(command, place.file)
     settings.update({item.key: item for item in overrides})
@@ -227,6 +239,13 @@ def is_tool(command: str, variables: dict[str, Variable]) -> bool:
     return bool(_TOOL.search(command)) or (bool(_IDLE.search(command)) and guess(variables) is None)
 
 
+def _is_another_of(image: Image, command: str, variables: dict[str, Variable]) -> bool:
+    """Strimzi's image runs what it is told to run, and Confluent's does not start without a variable."""
+    if image.family == "strimzi":
+        return not _STARTS_BROKER.search(command)
+    return image[:2] == ("confluent", "broker") and not any(name.startswith("KAFKA_") for name in variables)
+
+
 def _is_override(name: str, chain: list[tuple[Node, Place]], variables: dict[str, Variable]) -> bool:
     """A fragment that Compose merges into a broker of another file."""
     if first_node(chain, "image") is not None or first_node(chain, "build") is not None:
@@ -234,16 +253,6 @@ def _is_override(name: str, chain: list[tuple[Node, Place]], variables: dict[str
     # 3.9 knows the keys of both modes.
     keys = (escaped_key(variable.removeprefix("KAFKA_").removeprefix("CFG_")) for variable in variables)
     return bool(re.search(r"kafka|broker", name)) and any(is_known("broker", key, "3.9") for key in keys)
-
-
-def _prepared(image: Image, variables: dict[str, Variable]) -> dict[str, Variable]:
-    if image.family != "wurstmeister":
-        return variables
-    # _{HOSTNAME_COMMAND} is filled in by the image when it starts.
-    return {
-        name: variable._replace(text=re.sub(r"_\{(\w+)\}", r"${\1}", variable.text))
-        for name, variable in variables.items()
-    }
 
 
 def _debezium_role(variables: dict[str, Variable]) -> list[Setting]:

@@ -166,8 +166,9 @@ def guess(names: Iterable[str]) -> Image | None:
     names = set(names)
     bitnami = {name.removeprefix("KAFKA_CFG_") for name in names if name.startswith("KAFKA_CFG_")}
     plain = {name.removeprefix("KAFKA_") for name in names if name.startswith("KAFKA_")}
-    # Only wurstmeister's script makes topics of this one.
-    other = "wurstmeister" if "CREATE_TOPICS" in plain else "confluent"
+    # Only wurstmeister's script makes topics of this one, and runs commands of the others.
+    scripted = "CREATE_TOPICS" in plain or {"HOSTNAME_COMMAND", "BROKER_ID_COMMAND", "PORT_COMMAND"} & names
+    other = "wurstmeister" if scripted else "confluent"
     for family, bare in (("bitnami", bitnami), (other, plain)):
         if len(bare & _STRONG) >= 2 and bare & _REACHED:
             return Image(family, "broker", guessed=True)

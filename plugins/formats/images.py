@@ -50,6 +50,7 @@ _NOT_KEYS = re.compile(
 _SERVICE_LINK = re.compile(
     r"KAFKA_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT_\d+_(?:TCP|UDP)(?:_(?:ADDR|PORT|PROTO))?)$"
 )
+_COMMANDED = re.compile(r"_\{(\w+)\}")
 _SINGLE = re.compile(r"(?<=[^_])_(?=[^_])")
 
 
@@ -58,6 +59,9 @@ def read_environment(image: Image, variables: Iterable[Variable]) -> Environment
     found: dict[str, tuple[int, Variable]] = {}
     dropped: list[Dropped] = []
     mapping = _MAPPINGS[image.family, image.component]
+    if image.family == "wurstmeister":
+        # _{HOSTNAME_COMMAND} is filled in by the image when it starts.
+        variables = [one._replace(text=_COMMANDED.sub(r"${\1}", one.text)) for one in variables]
     if image[:2] in (("confluent", "broker"), ("apache", "broker")):
         variables = _with_key_stores(list(variables))
     for variable in variables:

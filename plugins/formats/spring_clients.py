@@ -148,7 +148,7 @@ def _listed(prop: Prop, section: str, key: str, conditional: bool) -> _Strayed:
 
 def _stray(prop: Prop, section: str, rest: tuple[str, ...], conditional: bool) -> _Strayed | None:
     guess = meant_by(section, rest) if rest else None
-    if guess is None and (section == "common" or "topic" in uniform("".join(rest))):
+    if guess is None:
         return None  # an application's own, such as spring.kafka.topic.name: it reads them itself
     meant_for, right = guess or (section, None)
     if right is not None and section not in ("common", meant_for):
