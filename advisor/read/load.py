@@ -106,6 +106,13 @@ def load_bytes(
             found = reader.read(Source(record.file, text, read))
     except LoadError as error:
         refused = reader.refused(record, error)
+        if "{{" in text and record.file.lower().endswith((".yml", ".yaml")):
+            filled_in = _with_places(record, text, reader, read)
+            made = filled_in and load_bytes(record, filled_in.encode(), registry, project, read, shapes)
+            if made:
+                documents = tuple(one._replace(partial=True) for one in made.documents)
+                reason = "places in it are filled in elsewhere"
+                return made._replace(text=text, documents=documents, status="partial", reason=reason)
         if not is_template_text(text):
             return refused
         # A chart or a playbook makes the file that Kafka's tools read: this one is not wrong.
@@ -135,6 +142,21 @@ def load_bytes(
     return FileRecord(
         file, path, found.format, loaded.status, loaded.reason, documents, None, target, named, text, failures
     )
+
+
+def _with_places(
+    record: FileRecord, text: str, reader: "_Reader", read: Callable[[str], str | None]
+) -> str | None:
+    """The text with each `{{...}}` of it, a place that somebody fills in, as one value; None if that does not
+    make it readable."""
+    from .template.yaml_actions import without_actions
+
+    plain = without_actions(text)
+    try:
+        found = reader.read(Source(record.file, plain, read)) if plain != text else None
+    except (LoadError, PluginError):
+        return None
+    return plain if found is not None and found.loaded is not None and found.loaded.documents else None
 
 
 def _stem(file: str) -> str:
