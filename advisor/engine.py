@@ -403,11 +403,11 @@ def _document_versions(
     documents: Sequence[Document], deployments: Sequence[Deployment], stated: str | None
 ) -> dict[int, Version]:
     """A broker's or topic's version is its cluster's, a Connect worker's its image's; the library of any
-    other client is its own, so only a stated version binds it."""
+    other client is its own, so only a stated version binds it. A row of a table states its own."""
     versions: dict[int, Version] = {}
     alone = choose_version(stated, ())[0]
     for document in documents:
-        own = document.component in ("broker", "connect", "connect-standalone")
+        own = document.component in ("broker", "connect", "connect-standalone") or document.format == "row"
         versions[id(document)] = choose_version(stated, [document])[0] if own else alone
     if stated is None:
         for deployment in deployments:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..keys import aliases_of
+from .join import IDENTITY
 from .link import Clusters, linked
 from .sources import normalised, read_table
 
@@ -18,8 +19,9 @@ if TYPE_CHECKING:
 class RowsThere:
     """Steps `configurations` and `deployments`, and what is counted of them: `counted` and `cells`."""
 
-    def __init__(self, run: Run, kinds: Sequence[str]) -> None:
-        self._run, self._kinds = run, kinds
+    def __init__(self, run: Run, kinds: Sequence[str], once: bool = False) -> None:
+        """`once`: rows that repeat another are put together with it."""
+        self._run, self._kinds, self._once = run, kinds, once
 
     def read(self) -> None:
         self._rows = self._run.store.step("configurations", self._narrowed)
@@ -39,7 +41,18 @@ class RowsThere:
             rows = normalised(raw, run.options, run.kept_apart, run.packed, aliases_of(run.registry))
             whole = rows if whole is None else whole.unionByName(rows)
         assert whole is not None
+        if self._once:
+            whole = _once(whole)
         return whole if run.options.partitions is None else whole.repartition(run.options.partitions)
+
+
+def _once(rows: DataFrame) -> DataFrame:
+    from pyspark.sql import functions as F
+
+    merged = rows.groupBy(*IDENTITY, "reason").agg(
+        F.first("lines").alias("lines"), F.sum("rows").alias("rows"), F.max("text").alias("text")
+    )
+    return merged.select(*rows.columns)
 
 
 def _counted(rows: DataFrame) -> DataFrame:

@@ -152,7 +152,7 @@ def _fed(raw: DataFrame, options: FleetOptions) -> DataFrame:
     picked = [F.col(f"`{theirs}`").alias(ours) for ours, theirs in found.items()]
     frame = _with_entries(raw.select(*picked, corrupt.cast("string").alias("corrupt")), found)
     texts = [F.col(name).cast("string").alias(name) for name in FED if name in frame.columns]
-    others = [F.col("lines").cast("map<string,int>").alias("lines")] if "lines" in frame.columns else []
+    others = [F.col("lines").try_cast("map<string,int>").alias("lines")] if "lines" in frame.columns else []
     return frame.select(*texts, *others, *(name for name in ("rows", "config") if name in frame.columns))
 
 
@@ -169,7 +169,7 @@ def _with_entries(frame: DataFrame, found: Mapping[str, str]) -> DataFrame:
         entries = F.collect_list(pair).alias("config")
         made = [F.count(F.lit(1)).alias("rows"), entries]
         if "line" in found and "lines" not in found:
-            place = F.struct(F.col("key").cast("string"), F.col("line").cast("int"))
+            place = F.struct(F.col("key").cast("string"), F.col("line").try_cast("int"))
             made.append(
                 F.map_from_entries(F.collect_set(F.when(F.col("key").isNotNull(), place))).alias("lines")
             )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...spark.store import UNFINISHED
 from ..result import FleetResult
+from ..rows.versions import parts_of
 from ..store.tables import SCHEMAS, TABLES
 from .drift import drift
 from .gathered import Gathered, Row, Rule
@@ -81,14 +82,18 @@ def table_findings(gathered: Gathered) -> Iterator[Row]:
     """Of a table of rows: each finding of a behaviour or a configuration once, and how many rows have it."""
     alone: dict[str, tuple[int, int]] = {}
     for document in gathered.documents:
-        alone[document.fp] = _more(alone.get(document.fp), document.configs, document.partitions)
+        mark = gathered.alone_mark(document.fp, document.cluster)
+        alone[mark] = _more(alone.get(mark), document.configs, document.partitions)
     joint: dict[str, tuple[int, int]] = {}
     for cell in gathered.cells:
         joint[cell.behaviour] = _more(joint.get(cell.behaviour), cell.deployments, cell.partitions)
-    for fp, said in sorted(gathered.alone.items()):
-        yield from _told(said.findings, {"fp": fp}, alone.get(fp, (0, 0)))
+    for mark, said in sorted(gathered.alone.items()):
+        fp, version = parts_of(mark)
+        yield from _told(said.findings, {"fp": fp, "kafka_version": version}, alone.get(mark, (0, 0)))
     for behaviour, mark in sorted(gathered.marks.items()):
-        yield from _told(gathered.judged[mark].findings, {"behaviour": behaviour}, joint[behaviour])
+        said = gathered.judged[mark]
+        of = {"behaviour": behaviour, "kafka_version": said.version}
+        yield from _told(said.findings, of, joint[behaviour])
 
 
 def _more(before: tuple[int, int] | None, rows: int, partitions: int) -> tuple[int, int]:

@@ -48,6 +48,8 @@ def summarise(
             "in": gathered.rows_in,
             "audited": gathered.rows_in - gathered.quarantined,
             "quarantined": gathered.quarantined,
+            # Among the audited: they say what another row says, and count once.
+            "repeated": gathered.repeated,
         },
         # Files by their names that no format recognises: not ours, and no row.
         "ignored": gathered.ignored,
@@ -107,7 +109,7 @@ def _counted(gathered: Gathered) -> Iterator[tuple[Iterable[Row], str, str | Non
             yield (found,), found["owner"], found["cluster"], 1, found["partitions"] or 0
         return
     for document in gathered.documents:
-        said = gathered.alone[document.fp].findings
+        said = gathered.alone[gathered.alone_mark(document.fp, document.cluster)].findings
         yield said, document.owner, document.cluster, document.configs, document.partitions
     for cell in gathered.cells:
         said = gathered.judged[gathered.marks[cell.behaviour]].findings
@@ -163,8 +165,10 @@ def _headline(summary: dict[str, Any]) -> list[str]:
     rows = summary["rows"]
     unit = "files" if summary["source"] == "files" else "rows"
     ignored = f" ({summary['ignored']} more are no Kafka configuration)" if summary["ignored"] else ""
+    repeated = f"; {rows['repeated']} of them repeat another and count once" if rows["repeated"] else ""
     return [
-        f"{rows['in']} {unit} = {rows['audited']} audited + {rows['quarantined']} in quarantine{ignored}",
+        f"{rows['in']} {unit} = {rows['audited']} audited + {rows['quarantined']} in quarantine"
+        f"{repeated}{ignored}",
         f"{summary['deployments']} deployments, {summary['behaviours']} that behave differently",
         f"{summary['errors']} errors, {summary['warnings']} warnings, {summary['notes']} notes",
     ]

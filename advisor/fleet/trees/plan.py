@@ -36,6 +36,7 @@ def audit_trees(run: Run, job: str) -> Gathered:
     store.put("quarantine", told.bad)
     store.put("configurations", (_configuration(row) for row in told.rows("row")))
     store.put("deployments", told.rows("member"))
+    store.put("clusters", told.clusters())
     reasons: dict[str, Row] = {}
     for row in told.bad:
         one = reasons.setdefault(row["reason"], {"reason": row["reason"], "rows": 0, "example": row["file"]})
@@ -45,6 +46,7 @@ def audit_trees(run: Run, job: str) -> Gathered:
         "files",
         told.good + len(told.bad),
         len(told.bad),
+        0,
         told.ignored,
         list(reasons.values()),
         [Document(*place, count, 0) for place, count in told.documents.items()],
@@ -52,6 +54,7 @@ def audit_trees(run: Run, job: str) -> Gathered:
         [Cell(*place, count, 0) for place, count in told.cells.items()],
         {behaviour: behaviour for _, _, behaviour in told.cells},
         told.said["document"],
+        lambda fp, cluster: fp,
         told.said["deployment"],
         lambda: told.rows("finding"),
         lambda rules: _reached(told.rows("finding"), rules),
@@ -102,6 +105,17 @@ class _Told:
             self.good += 1
         else:
             self.bad.append({"row_id": row["file"], "file": row["file"], "rows": 1, "reason": row["reason"]})
+
+    def clusters(self) -> list[Row]:
+        """Of each the version that its deployments are judged by."""
+        found: dict[str, Row] = {}
+        for row in self.rows("member"):
+            if row["cluster"] is not None:
+                version = self.said["deployment"][row["behaviour"]].version
+                many = len(row["cluster_at"] or ())
+                one = {"cluster": row["cluster"], "kafka_version": version, "brokers": many, "deployments": 0}
+                found.setdefault(row["cluster"], one)["deployments"] += 1
+        return [found[name] for name in sorted(found)]
 
     def rows(self, kind: str) -> Iterator[Row]:
         return (json.loads(item["payload"]) for item in self._store.rows("judged") if item["kind"] == kind)
