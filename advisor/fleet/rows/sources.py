@@ -20,7 +20,7 @@ from ..options import FleetOptions
 from .narrow import FED, NARROW
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 FORMATS = ("parquet", "json", "csv", "orc", "avro", "delta", "jdbc", "table", "files")
 _ALIASES = {
@@ -158,7 +158,7 @@ def _fed(raw: DataFrame, options: FleetOptions) -> DataFrame:
 
 def _with_entries(frame: DataFrame, found: Mapping[str, str]) -> DataFrame:
     from pyspark.sql import functions as F
-    from pyspark.sql.types import MapType, StringType, StructType
+    from pyspark.sql.types import ArrayType, MapType, StringType, StructType
 
     if "config" not in found:
         about = [ours for ours in found if ours not in ("key", "value", "line")]
@@ -180,10 +180,28 @@ def _with_entries(frame: DataFrame, found: Mapping[str, str]) -> DataFrame:
         config = F.from_json(config, "map<string,string>")
     elif isinstance(kind, StructType):
         config = F.from_json(F.to_json(config), "map<string,string>")
+    elif isinstance(kind, ArrayType) and isinstance(kind.elementType, StructType):
+        config = _pairs(kind.elementType.fieldNames())
     elif not isinstance(kind, MapType):
         raise UsageError(
-            f"the column config is {kind.simpleString()}; it must be a map, a struct or JSON text"
+            f"the column config is {kind.simpleString()}; it must be a map, a struct, a list of keys and "
+            "values, or JSON text"
         )
     elif not isinstance(kind.valueType, StringType):
         config = config.cast("map<string,string>")
     return frame.withColumn("config", config)
+
+
+def _pairs(fields: Sequence[str]) -> Column:
+    """Of a list of structs, as an admin client's answer is often kept, the key and the value."""
+    from pyspark.sql import functions as F
+
+    have = {name.lower(): name for name in reversed(fields)}
+    key = next((have[name] for name in ("key", "name", "config") if name in have), None)
+    value = have.get("value")
+    if key is None or value is None:
+        raise UsageError(f"the column config is a list of {', '.join(fields)}: there must be key and value")
+    return F.transform(
+        "config",
+        lambda one: F.struct(one[key].cast("string").alias("key"), one[value].cast("string").alias("value")),
+    )

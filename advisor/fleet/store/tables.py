@@ -46,6 +46,10 @@ SCHEMAS: Schemas = {
         "scope": "string", "name": "string", "component": "string", "key": "string", "usual": "string",
         "usual_share": "double", "value": "string", "configs": "bigint", "of": "bigint",
     },
+    "changes": {
+        "change": "string", "code": "string", "name": "string", "severity": "string", "owner": "string",
+        "findings": "bigint",
+    },
     "trend": {
         "run": "string", "at": "string", "deployments": "bigint", "behaviours": "bigint", "errors": "bigint",
         "warnings": "bigint", "notes": "bigint", "quarantined": "bigint",

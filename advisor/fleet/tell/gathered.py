@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 from zlib import compress, decompress
 
+from .causes import cause_of, remedy_of
+
 Row = dict[str, Any]
 
 
@@ -56,7 +58,12 @@ class Said(NamedTuple):
         told = json.loads(payload)
         headline = told.get("headline") or {}
         findings = tuple(
-            {**{name: found.get(name) for name in _TOLD}, "suppressed": found.get("suppressed") is not None}
+            {
+                **{name: found.get(name) for name in _TOLD},
+                "suppressed": found.get("suppressed") is not None,
+                "cause": cause_of(found),
+                "remedy": remedy_of(found),
+            }
             for found in told["findings"]
         )
         return cls(

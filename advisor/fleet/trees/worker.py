@@ -22,6 +22,7 @@ from ...syntax.numbers import fact_count
 from ...tell.owners import CODEOWNERS, UNOWNED, codeowners_of, owners_given
 from ...tell.report import reported_finding
 from ..canonical import of_document
+from ..tell.causes import cause_of, remedy_of
 from ..worker import SECTION, Judge, Row, as_batches, dumps, headline_of, judge_of
 from .files import Here, There, unread
 
@@ -280,5 +281,7 @@ def _finding(
         "kafka_version": home.version if home is not None else None,
         "row_id": next(iter(own if len(own) == 1 else whole), None),
         "rows": 1,
+        "cause": cause_of(told),
+        "remedy": remedy_of(told),
         "suppressed": told["suppressed"] is not None,
     }

@@ -53,7 +53,7 @@ const heat = (section) => {
     values.slice(0, columns.length).forEach((value, number) => svg.append(draw("rect", {
       x: left + number * side, y, width: side - 2, height: side - 2, rx: 3,
       fill: value === null ? "var(--rail)" : `rgb(var(--hot) / ${(0.12 + 0.88 * Math.min(1, value)).toFixed(2)})`,
-    }, draw("title", {}, `${label}, ${section.columns[number]}: ${value === null ? "all alike" : `${(value * 100).toFixed(1)}% differ`}`))));
+    }, draw("title", {}, `${label}, ${section.columns[number]}: ${value === null ? section.words[0] : `${(value * 100).toFixed(1)}% ${section.words[1]}`}`))));
   });
   return card(section, chart(section.title, svg, 0));
 };
