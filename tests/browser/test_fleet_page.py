@@ -242,9 +242,16 @@ def test_a_phone_needs_no_sideways_scrolling(opened, tmp_path):
     found = rows(60)
     path = tmp_path / "report.html"
     path.write_text(fleet_page(summary(found), found), encoding="utf-8")
-    page = opened(path)
-    page.set_viewport_size({"width": 360, "height": 780})
+    page = opened(path, viewport={"width": 360, "height": 780})
     assert page.evaluate("() => document.documentElement.scrollWidth") <= 360
+    # The plots themselves are in sight beside their labels, and no word of them is small.
+    for title in ("Guarantees by cluster", "How many lost brokers the deployments of each cluster survive"):
+        section = page.locator("section", has=page.get_by_role("heading", name=title))
+        boxes = [one.bounding_box() for one in section.locator("rect").all()]
+        assert min(box["x"] for box in boxes) < 200, title
+        assert sum(box["x"] + box["width"] <= 360 for box in boxes) >= min(4, len(boxes)), title
+        height = section.locator("svg text").first.bounding_box()["height"]
+        assert height >= 11, title
 
 
 def test_a_row_opens_the_run_of_its_own_cause(opened, tmp_path):

@@ -175,14 +175,14 @@ def _whose(errors: list[tuple[str, ...]], partly: bool) -> html.Section:
 
 def _remedies(summary: dict[str, Any]) -> html.Section:
     columns = [
-        ("change", "text"),
         ("errors", "number"),
+        ("change", "text"),
         ("rules", "text"),
         ("teams", "number"),
         ("clusters", "number"),
     ]
     rows = [
-        (one["change"], one["errors"], ", ".join(one["rules"]), one["teams"], one["clusters"])
+        (one["errors"], one["change"], ", ".join(one["rules"]), one["teams"], one["clusters"])
         for one in summary["remedies"]
     ]
     note = "errors whose smallest verified change is this one"
