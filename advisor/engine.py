@@ -408,11 +408,12 @@ def _document_versions(
     documents: Sequence[Document], deployments: Sequence[Deployment], stated: str | None
 ) -> dict[int, Version]:
     """A broker's or topic's version is its cluster's, a Connect worker's its image's; the library of any
-    other client is its own, so only a stated version binds it, and `[[client]] version` before that."""
+    other client is its own, so only a stated version binds it, and `[[client]] version` before that. A row of
+    a table states its own."""
     versions: dict[int, Version] = {}
     alone = choose_version(stated, ())[0]
     for document in documents:
-        own = document.component in ("broker", "connect", "connect-standalone")
+        own = document.component in ("broker", "connect", "connect-standalone") or document.format == "row"
         library = stated_version(document) if document.client != "librdkafka" else None
         if library is not None:
             versions[id(document)] = choose_version(library, ())[0]
