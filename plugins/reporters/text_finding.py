@@ -88,16 +88,9 @@ def _where(finding: Finding, look: Look, full: bool) -> Iterator[str]:
     if excerpt is None:
         yield from (f"  {line}" for line in wrapped(message, look.width - 2))
         return
-    yield from _excerpt(excerpt, _meant(excerpt, finding), at["line"], message, look)
-
-
-def _meant(excerpt: Any, finding: Finding) -> tuple[int, int]:
-    """The value, if the finding is about it; a key that nobody knows is wrong whatever stands behind it."""
-    key, message = finding["locations"][0]["key"], finding["message"]
-    about_value = finding["evidence"]["class"] in ("trace", "budget") or message.startswith(f"{key} = ")
-    about_value = about_value or not excerpt.shown_value or excerpt.shown_value in message
-    span: tuple[int, int] = excerpt.value if about_value else excerpt.key
-    return span
+    by_run = finding["evidence"]["class"] in ("trace", "budget")
+    span = excerpt.meant(at["key"], finding["message"], by_run)
+    yield from _excerpt(excerpt, span, at["line"], message, look)
 
 
 def _excerpt(excerpt: Any, span: tuple[int, int], number: int, message: str, look: Look) -> Iterator[str]:
