@@ -77,7 +77,7 @@ def _how(finding: Finding) -> str:
         faults = faults_text(spent_in(trace))
         lines += ["", "How it happens" + (f" ({faults}):" if faults else ":"), "```text"]
         lines += run_lines(run, _WIDTH, brief=True, indent="", all_rows=False)
-        lines += ["", *legend_lines(run, _WIDTH), "```"]
+        lines += ["", *legend_lines(run, _WIDTH, brief=True), "```"]
     return "\n".join(lines)
 
 

@@ -117,16 +117,16 @@ def _without(message: str, names: frozenset[str]) -> str:
     return "".join("?" if word in names else word for word in words)
 
 
-def message_of(finding: Finding, run_shown: bool = False) -> str:
-    """Without the deployment, or the part of it that it is about, which stands above it; and without what a
-    run that is shown tells anyway."""
+def message_of(finding: Finding) -> str:
+    """Without the deployment, or the part of it that it is about, which stands above it; and without
+    the steps of its run: they say nothing without it, and it tells them itself."""
     message: str = finding["message"]
     deployment = finding["deployment"] or ""
     head, colon, rest = message.partition(": ")
     if colon and head in (deployment, *deployment.split(" -> ")):
         message = rest
     told = finding["evidence"]["trace"] and finding["evidence"]["guarantee"] in _TOLD_BY_THE_RUN
-    if run_shown and told and message.endswith(")") and " (" in message:
+    if told and message.endswith(")") and " (" in message:
         message = message[: message.rindex(" (")]
     return message
 

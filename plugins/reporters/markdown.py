@@ -80,7 +80,7 @@ def _cause(cause: Cause, titles: Mapping[str, str], path_of: Any) -> Iterator[st
     finding = cause.first
     yield f"### {_SIGNS[cause.severity]} {cause.severity} {cause.code}: {_text(cause.title)}"
     yield ""
-    yield _text(message_of(finding, run_shown=True))
+    yield _text(message_of(finding))
     yield ""
     places = list(dict.fromkeys(_place(one, path_of) for one in cause.findings))
     more = len(places) - PLACES_MAX

@@ -64,7 +64,7 @@ def cause_lines(
     finding = cause.first
     head = look.paint(f"{cause.severity}[{cause.code}]", cause.severity)
     yield f"{head} {look.paint(printable(cause.title), 'head')}"
-    yield from _where(finding, look, full)
+    yield from _where(finding, look)
     yield from _others(cause, look)
     if full:
         yield from _with(finding, look)
@@ -77,13 +77,13 @@ def cause_lines(
         yield from _labelled("More", f"kafka-advisor explain {cause.code}", look)
 
 
-def _where(finding: Finding, look: Look, full: bool) -> Iterator[str]:
+def _where(finding: Finding, look: Look) -> Iterator[str]:
     at = finding["locations"][0]
     of = f"  {printable(finding['deployment'])}" if finding["deployment"] else ""
     place = look.place(at)
     room = look.width - 4 - len(place)
     yield f"  {look.paint(place, 'place')}{look.paint(of, 'dim') if len(of) <= room else ''}"
-    message = printable(message_of(finding, run_shown=full))
+    message = printable(message_of(finding))
     excerpt = look.line_of(at["file"], at["line"], at["key"]) if at["line"] is not None else None
     if excerpt is None:
         yield from (f"  {line}" for line in wrapped(message, look.width - 2))
@@ -170,7 +170,8 @@ def _run(finding: Finding, look: Look, legend: bool) -> Iterator[str]:
     for line in run_lines(run, look.width, True, "    ", paint, look.runs or look.all):
         yield line if look.colour else printable(line)
     if legend:
-        yield from (look.paint(f"    {line}", "dim") for line in legend_lines(run, look.width - 4))
+        signs = legend_lines(run, look.width - 4, brief=True)
+        yield from (look.paint(f"    {line}", "dim") for line in signs)
 
 
 def _numbers(finding: Finding, look: Look) -> Iterator[str]:
@@ -189,10 +190,11 @@ def _assuming(finding: Finding, look: Look) -> Iterator[str]:
 
 def _also(cause: Cause, titles: Mapping[str, str], look: Look) -> Iterator[str]:
     """What else the same line causes; what the rule covers is a lesser form of the same."""
-    told = [f"{code} ({titles[code]})" if code in titles else code for code in cause.also]
-    covered = [code for code in cause.first["covers"] if code not in cause.also]
+    told = ", ".join(f"{code} ({titles[code]})" if code in titles else code for code in cause.also)
+    covered = ", ".join(code for code in cause.first["covers"] if code not in cause.also)
+    parts = [f"causes {told}" if told else "", f"includes {covered}" if covered else ""]
     if told or covered:
-        yield from _labelled("Also", f"causes {', '.join([*told, *covered])}", look)
+        yield from _labelled("Also", "; ".join(filter(None, parts)), look)
 
 
 def _fix(cause: Cause, look: Look) -> Iterator[str]:
