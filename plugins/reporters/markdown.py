@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from advisor.api import faults_text, headline_text, printable, run_lines, run_of, spent_in
+from advisor.api import faults_text, headline_text, message_of, printable, run_lines, run_of, spent_in
 
-from .causes import Cause, causes_of, change_text, count, message_of
+from .causes import Cause, causes_of, change_text, count
 
 # GitHub takes 65,536 characters, GitLab a million.
 LENGTH_MAX = 60_000

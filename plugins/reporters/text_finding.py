@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from advisor.api import faults_text, legend_lines, printable, run_lines, run_of, spent_in, wrapped
+from advisor.api import faults_text, legend_lines, message_of, printable, run_lines, run_of, spent_in, wrapped
 
-from .causes import Cause, Finding, change_text, changes_of, message_of
+from .causes import Cause, Finding, change_text, changes_of
 
 # Places that are named; --all names every one.
 PLACES_MAX = 3
