@@ -20,7 +20,7 @@ from .model import Deployment, Document, Finding, UsageError
 from .packs.pack import Rule, load_packs
 from .packs.questions import check_rules
 from .read.files import PROJECT_FILE, Scope, Unreadable, Workspace, find_scope, leave_out, read_bytes
-from .read.load import FileRecord, load_file, relative
+from .read.load import NOTHING_UNSAVED, FileRecord, load_file, relative
 from .read.project import EMPTY, Project, load_project
 from .read.text_shapes import TextShapes
 from .registry import Registry, load_registry
@@ -52,6 +52,8 @@ class Options(NamedTuple):
     without: tuple[str, ...] = ()
     # Also count what only the profile keeps from being reported.
     count_hidden: bool = False
+    # What an editor holds and has not written yet, by real path: read instead of the files.
+    unsaved: Mapping[str, bytes] = NOTHING_UNSAVED
 
 
 class Root(NamedTuple):
@@ -222,7 +224,9 @@ def _linked(
     for number, (path, target, named) in enumerate(workspace.files, 1):
         if number % 200 == 0:
             progress(f"read {number} of {len(workspace.files)} files")
-        record = load_file(path, workspace.root, registry, project, target, named, shapes=shapes)
+        record = load_file(
+            path, workspace.root, registry, project, target, named, shapes=shapes, unsaved=options.unsaved
+        )
         if record is None:
             ignored += target
         else:

@@ -1,7 +1,7 @@
 """One file -> Documents: the surest format reads it; what cannot be read says why."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import NamedTuple
 
@@ -18,6 +18,7 @@ from .unread import TEMPLATES, may_configure, why_unread
 
 # A claim so low: some of it is Kafka's, most is not. It is read if the user names the file, and never hidden.
 DOUBTFUL = 5
+NOTHING_UNSAVED: Mapping[str, bytes] = {}
 
 
 class FileRecord(NamedTuple):
@@ -46,17 +47,19 @@ def load_file(
     named: bool,
     beside: Callable[[str], None] = lambda path: None,
     shapes: TextShapes | None = None,
+    unsaved: Mapping[str, bytes] = NOTHING_UNSAVED,
 ) -> FileRecord | None:
     """None for a walked file that no format wants. `beside` is told each other file that is looked at. With
-    `shapes`, texts that differ in names alone are read once."""
+    `shapes`, texts that differ in names alone are read once. `unsaved`: what an editor has, by real path."""
     name = os.path.basename(path).lower()
     offered = _by_suffix(name, registry)
     wanted = named or bool(offered)
     if not wanted and not may_configure(name):
         return None
     record = FileRecord(relative(path, root), path, None, "skipped", None, (), None, target, named, "")
+    held = unsaved.get(os.path.realpath(path)) if unsaved else None
     try:
-        data = read_bytes(path, root=root)
+        data = read_bytes(path, root=root) if held is None else held
     except TooLarge as error:
         return _load_large(record, root, registry, project, error) if wanted else None
     except Unreadable as error:
@@ -65,7 +68,7 @@ def load_file(
         return record._replace(reason=str(error), error=LoadError(str(error)))
     loaded = None
     if wanted:
-        read = _sibling_reader(path, root, beside)
+        read = _sibling_reader(path, root, beside, unsaved)
         loaded = load_bytes(record, data, registry, project, read, shapes, offered)
     if loaded is None:
         reason = why_unread(name, data)
@@ -287,7 +290,9 @@ def _surest(
     return best, best_claim
 
 
-def _sibling_reader(path: str, root: str, beside: Callable[[str], None]) -> Callable[[str], str | None]:
+def _sibling_reader(
+    path: str, root: str, beside: Callable[[str], None], unsaved: Mapping[str, bytes]
+) -> Callable[[str], str | None]:
     folder = os.path.dirname(path)
 
     def read(relative: str) -> str | None:
@@ -296,7 +301,8 @@ def _sibling_reader(path: str, root: str, beside: Callable[[str], None]) -> Call
             beside(real)
             if not real.startswith(os.path.realpath(root).rstrip(os.sep) + os.sep):
                 return None
-            return decode(read_bytes(real, BYTES_MAX), "iso-8859-1")
+            data = unsaved[real] if real in unsaved else read_bytes(real, BYTES_MAX)
+            return decode(data, "iso-8859-1")
         except (Unreadable, ValueError):  # ValueError: no path can hold a NUL
             return None
 
