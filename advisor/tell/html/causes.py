@@ -239,11 +239,12 @@ def _also(one: Finding) -> str:
 def _places(more: Sequence[Finding]) -> Markup | None:
     if not more:
         return None
-    marks = {
-        " · ".join(filter(None, (place_of(one["locations"][0]), name))): one["fingerprint"]
-        for one in reversed(more)
-        for name in one["deployments"] or (None,)
-    }
+    marks: dict[str, str | None] = {}
+    for one in reversed(more):
+        # A link leads to the first of its places.
+        for number, name in enumerate(one["deployments"] or (None,)):
+            text = " · ".join(filter(None, (place_of(one["locations"][0]), name)))
+            marks[text] = None if number else one["fingerprint"]
     names = sorted(marks)
     shown = [tag("li", name, id=marks[name]) for name in names[:50]]
     rest = tag("li", f"and {len(names) - 50} more") if len(names) > 50 else None
