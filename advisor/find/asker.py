@@ -116,7 +116,14 @@ class Asker:
         self.relevance = Relevance(self.book, self.context, self.profiles)
         home_of = self._shared.home_of if self._shared is not None else None
         self._findings = Findings(self.book, self.context, home_of)
-        self._remedies = Remedies(self.book, self.context, self.relevance, self.models, self._searches)
+        self._remedies = Remedies(
+            self.book,
+            self.context,
+            self.relevance,
+            self.models,
+            self._searches,
+            self._shared.distinct if self._shared is not None else None,
+        )
         self._checked = CheckAnswers(
             self.context, self.relevance, self._findings, self._remedies, present.__getitem__
         )

@@ -43,6 +43,8 @@ from .reuse.outcomes import Answers
 if TYPE_CHECKING:
     from ..ask.blame import Blamed
 
+_WORST_FIRST = ("error", "warning", "note")
+
 
 class _Worst(NamedTuple):
     """The worst that a guarantee came to, the rule that asked, and what else the report tells of it."""
@@ -86,7 +88,8 @@ class Guaranteed:
         waiting = waiting_notes(broken)
         found = [
             self._finding(one, known.outcomes[one.rule.code], deployment, decoded, fill, remedies)
-            for one in broken
+            # The worst first: what is offered for it binds what is offered for the others.
+            for one in sorted(broken, key=lambda one: _WORST_FIRST.index(one.severity))
             if one.rule.code not in waiting
         ]
         undecided = [one for one in rules if _may_blame(one, known.outcomes.get(one.rule.code), subjects)]
@@ -173,7 +176,8 @@ class Guaranteed:
             problem = problem_of_blamed(
                 question, deployment, subject, blamed.holds, blamed.assuming, self.verdicts
             )
-        repair = remedies.smallest(deployment, problem)
+        sought = remedies.smallest(deployment, problem, rule, severity)
+        repair = sought.remedy
         knobs = decoded.producer if rule.guarantee in PRODUCER_GUARANTEES else subject.knobs
         shown = [pair for knob in (knobs or {}).values() for pair in knob.decided_by]
         reason, numbers = outcome.drawn.reason, []
@@ -223,7 +227,8 @@ class Guaranteed:
             deployment.id,
             (),
             in_file_order(place for _, setting in shown if (place := setting.origin.at) and place != at),
-            advice=advice,
+            advice=(*advice, *(fill(step, fields) for step in rule.advice)),
+            not_fixed=sought.refused,
             assuming=blamed.assuming if blamed is not None else (),
         )
 

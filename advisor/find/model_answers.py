@@ -29,7 +29,7 @@ class ModelAnswers:
         answers: list[GuaranteeAnswer] = []
         failed: list[Finding] = []
         found: list[Finding] = []
-        self._models.answering(deployment)
+        self._models.hold(deployment)
         for asked in rules:
             try:
                 judgements = self._models.judge(asked.question, deployment, self._context)

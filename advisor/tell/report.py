@@ -217,6 +217,7 @@ def _fix(fix: Fix, prefix: str) -> dict[str, Any]:
         "price": fix.price,
         "smallest": fix.smallest,
         "condition": fix.condition,
+        "safety": fix.safety,
     }
 
 

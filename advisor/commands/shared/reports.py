@@ -66,10 +66,10 @@ class Reports:
         return name, path
 
     def _reporter(self, name: str) -> ReporterSpec:
-        from ...schemas.explain import did_you_mean
-
         known = self.result.registry.reporters
         if name not in known:
+            from ...schemas.explain import did_you_mean
+
             raise UsageError(f"no report format {name!r}{did_you_mean(name, sorted(known))}")
         return known[name]
 
