@@ -472,7 +472,8 @@ class _Bench:
             }
         found = {pair[0]: pair[1] for name in wanted for pair in members.as_read(*name)}
         for _, document in sorted(found.items()):
-            if change.line is not None and change.file not in files_of(document):
+            own = change.file in files_of(document) or document.component == "broker"
+            if change.line is not None and not own:
                 raise CannotEdit(f"{change.key} is set in code, by hand", change.line, change.file)
             yield document
 
