@@ -51,6 +51,8 @@ class Options(NamedTuple):
     without: tuple[str, ...] = ()
     # Also count what only the profile keeps from being reported.
     count_hidden: bool = False
+    # Not: only what is found, each finding for itself and without a fix, for who compares two audits.
+    fixes: bool = True
 
 
 class Root(NamedTuple):
@@ -373,6 +375,7 @@ def ask_linked(
         cache,
         memory,
         progress,
+        options.fixes,
     )
     return Asked(profiles, versions, tuple(asker.findings()), asker.answers, suppressions)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..ask.judge import counts, judge
+from ..ask.neighbours import behaviour_of
 from ..ask.policies import (
     Decoded,
     producer_policies,
@@ -25,17 +26,7 @@ from ..sim.tolerance import Headline, tolerance
 
 def behave_alike(one: Decoded, other: Decoded) -> bool:
     """Nothing that the search reads differs."""
-    return _behaviour(one) == _behaviour(other)
-
-
-def _behaviour(decoded: Decoded) -> tuple[Any, ...]:
-    producer = decoded.producer
-    return (
-        decoded.version.number,
-        tuple((name, knob.values) for name, knob in decoded.knobs.items()),
-        None if producer is None else tuple(knob.values for knob in producer.values()),
-        (decoded.racks, decoded.racks_unplaced, decoded.kraft, decoded.minimum_with_elr),
-    )
+    return behaviour_of(one) == behaviour_of(other)
 
 
 def worse(question: Question, was: Decoded | None, now: Decoded | None, verdicts: Verdicts) -> str | None:
