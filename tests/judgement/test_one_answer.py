@@ -3,7 +3,8 @@
 Of one folder: what an audit finds with a run, `simulate` breaks under the same faults; what an audit says
 holds, `simulate` does not break under the faults of any rule that asks it; `--what-if` loses no record that
 the search says survives, and says plainly that none is lost only where the search agrees; a folder compared
-with itself is silent; and the rows of a fleet's table get the findings that the files get.
+with itself is silent. That the rows of a fleet's table get the findings of the same settings in files is
+asked of the same roots in tests/fleet/test_row_law.py.
 """
 
 from __future__ import annotations
@@ -142,6 +143,12 @@ VERSIONS = sorted(
 )
 
 
+MODES = (
+    {"process.roles": "broker", "node.id": "1"},
+    {"zookeeper.connect": "zk:2181", "broker.id": "1"},
+)
+
+
 def sometimes(values):
     """One of the values, or nothing is said."""
     return st.one_of(st.none(), st.sampled_from(values))
@@ -158,7 +165,7 @@ def deployments(draw):
         "max.in.flight.requests.per.connection": draw(sometimes(["1", "5"])),
     }
     topic = {
-        "min.insync.replicas": draw(sometimes(["1", "2", "3"])),
+        "min.insync.replicas": draw(st.sampled_from(["1", "2", "3"])),
         "unclean.leader.election.enable": draw(sometimes(["true", "false"])),
     }
     broker = {"min.insync.replicas": draw(sometimes(["1", "2"]))}
@@ -166,7 +173,7 @@ def deployments(draw):
     stated = {
         "producer": {"bootstrap.servers": "kafka:9092", **producer},
         "topic": topic,
-        "broker": {"process.roles": "broker", "node.id": "1", **broker},
+        "broker": {**draw(st.sampled_from(MODES)), **broker},
         "fact": facts,
     }
     configs = {
