@@ -100,6 +100,7 @@ if TYPE_CHECKING:
     from .syntax.yamltree import Node as Node
     from .syntax.yamltree import parse_yaml as parse_yaml
     from .tell.html.audit_page import audit_page as audit_page
+    from .tell.messages import message_of as message_of
     from .tell.run import run_lines as run_lines
     from .tell.run import run_of as run_of
     from .tell.run.faults import faults_text as faults_text
@@ -125,6 +126,7 @@ _HOMES = {
     "output.terminal": "wrapped",
     "tell.html.audit_page": "audit_page",
     "tell.run": "run_lines run_of",
+    "tell.messages": "message_of",
     "tell.run.faults": "faults_text headline_text spent_in",
     "tell.run.text": "legend_lines",
     "read.secrets": "is_secret_key",

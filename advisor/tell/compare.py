@@ -160,7 +160,8 @@ def _from(common: str, one: Audit) -> Audit:
     inside = os.path.relpath(one.scope.base, common).replace(os.sep, "/")
     if inside == ".":
         return one
-    return one._replace(roots=tuple(root._replace(prefix=f"{inside}/{root.prefix}") for root in one.roots))
+    roots = tuple(root._replace(prefix=f"{inside}/{root.prefix}") for root in one.roots)
+    return one._replace(scope=one.scope._replace(base=common), roots=roots)
 
 
 def _shown(options: Options, common: str) -> str:
