@@ -11,9 +11,12 @@ JUDGED = list(read_judgements().values())
 
 def test_each_says_what_and_why():
     for one in JUDGED:
-        assert one.judgement in JUDGEMENTS and one.fix in FIXES, one
-        assert re.fullmatch("[0-9a-f]{40}", one.commit) and one.why, one
-        assert re.fullmatch(r"[^/\s]+/[^/\s]+", one.at.repository) and re.fullmatch(r".+:\d+", one.at.place)
+        assert one.judgement in JUDGEMENTS, one
+        assert one.fix in FIXES, one
+        assert re.fullmatch("[0-9a-f]{40}", one.commit), one
+        assert one.why, one
+        assert re.fullmatch(r"[^/\s]+/[^/\s]+", one.at.repository)
+        assert re.fullmatch(r".+:\d+", one.at.place)
 
 
 def test_both_halves_are_judged():
