@@ -27,6 +27,7 @@ _PLUMBING = [
     "no-escape",
     "service-link",
     "needs-prefix",
+    "not-applied",
 ]
 
 

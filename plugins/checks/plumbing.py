@@ -70,9 +70,11 @@ def connector_client_keys(document: Document, context: Context) -> Iterable[Hit]
     version = context.version_of(document)
     own = next((one.value for one in document.settings if one.key == "connector.class"), "")
     simple = isinstance(own, str) and own.rpartition(".")[2].removesuffix("Connector") in _WITHOUT_OWN
+    is_source = isinstance(own, str) and (own.endswith("SourceConnector") or own.startswith("io.debezium."))
     for setting in document.settings:
         for client in ("producer", "consumer"):
             told = setting.key in _NO_CONNECTORS or (simple and setting.key not in _EVERY_CONNECTORS)
+            told = told or (is_source and setting.key in _NO_SOURCES)
             if not told or lookup(client, setting.key, version) is None:
                 continue
             at = setting.origin.at or Location(document.file, document.line)
@@ -91,6 +93,8 @@ def connector_client_keys(document: Document, context: Context) -> Iterable[Hit]
 _WITHOUT_OWN = ("FileStreamSink", "FileStreamSource")
 # Names of the framework's own settings (ConnectorConfig), and those that tools add.
 _EVERY_CONNECTORS = frozenset({"client.id", "config.providers", "key.converter", "value.converter"})
+# How long a sink waits for a batch of its own may go by these names; a source has nothing else to call so.
+_NO_SOURCES = frozenset({"linger.ms", "max.block.ms", "max.request.size"})
 # What says how a Kafka client works and nothing else: no connector has a setting of this name.
 _NO_CONNECTORS = frozenset(
     {

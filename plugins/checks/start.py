@@ -84,7 +84,6 @@ _OWN_INSTEAD = {
     ("connect", "replication.factor"): tuple(
         f"{topic}.storage.replication.factor" for topic in ("config", "offset", "status")
     ),
-    ("broker", "max.request.size"): ("message.max.bytes",),
     ("consumer", "zookeeper.connect"): ("group.id",),
     ("broker", "bootstrap.servers"): ("zookeeper.connect", "controller.quorum.voters"),
 }

@@ -12,7 +12,19 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from advisor.api import Document, Fact, Location, Node, Origin, Setting, integer, is_template, setting
+from advisor.api import (
+    Document,
+    Dropped,
+    Fact,
+    Location,
+    Node,
+    Origin,
+    Setting,
+    Unknown,
+    integer,
+    is_template,
+    setting,
+)
 
 from ..compose import is_tool
 from ..compose_service import OVERRIDE
@@ -49,9 +61,33 @@ def documents_of(
             continue
         label = _label(workload, pod, name)
         document = document_of_variables(file, name, container.line, label, image, variables)
+        linked = _linked(file, image, workload, pod, services)
+        document = document._replace(dropped=(*document.dropped, *linked))
         if image.component == "broker":
             document = _broker(file, document, workload, image, command, services)
         yield document
+
+
+def _linked(
+    file: str, image: Image, workload: Node, pod: Node | None, services: Sequence[Node]
+) -> Iterator[Dropped]:
+    """A Service called kafka gives each pod of its namespace KAFKA_PORT=tcp://..., of which these images make
+    the key port, or stop."""
+    off = pod is not None and pod.text_at("enableServiceLinks") == "false"
+    if off or image[:2] not in (("confluent", "broker"), ("wurstmeister", "broker")):
+        return
+    here = workload.text_at("metadata", "namespace")
+    for service in services:
+        if (
+            service.text_at("metadata", "name") == "kafka"
+            and service.text_at("metadata", "namespace") == here
+        ):
+            detail = (
+                "the Service called kafka makes Kubernetes set it to tcp://..., and the image a key of it: "
+                "name the Service differently or set enableServiceLinks: false"
+            )
+            at = Location(file, service.line)
+            yield Dropped("KAFKA_PORT", Unknown("tcp://..."), at, "service-link", detail)
 
 
 def _image(container: Node, variables: Sequence[Variable]) -> Image | None:
