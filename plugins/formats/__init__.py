@@ -9,6 +9,16 @@ _YAML = (".yml", ".yaml")
 def advisor_formats() -> list[FormatSpec]:
     return [
         FormatSpec(
+            "ansible",
+            _YAML,
+            ("_custom_properties", "kafka_broker_client_properties"),
+            f"{__name__}.maps.ansible_vars:claim",
+            f"{__name__}.maps.ansible_vars:load",
+            "Ansible: the maps of keys that Confluent's collection writes into brokers' and workers' files",
+            whole=False,
+            edit=f"{__name__}.maps.ansible_vars:edit",
+        ),
+        FormatSpec(
             "cloudformation",
             (*_YAML, ".json", ".template"),
             ("AWS::MSK::",),

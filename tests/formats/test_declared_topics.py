@@ -7,6 +7,7 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kafka_advisor_plugins.formats.maps import ansible_vars
 from kafka_advisor_plugins.formats.printed import printed
 from kafka_advisor_plugins.formats.topics import declared, scripts
 
@@ -102,3 +103,11 @@ def test_a_topics_own_map_is_edited():
     step = EditStep("add", "min.insync.replicas", "2", None)
     after = declared.load(source("orders.yaml", declared.edit(before, document, step))).documents[0]
     assert told(after)[3] == {"retention.ms": "1000", "min.insync.replicas": "2"}
+
+
+@settings(max_examples=40, deadline=None)
+@given(config=CONFIGS.filter(bool))
+def test_a_map_of_ansible_is_loaded(config):
+    text = json.dumps({"kafka_broker": {"vars": {"kafka_broker_custom_properties": config}}})
+    (document,) = ansible_vars.load(source("hosts.yml", text)).documents
+    assert told(document) == ("kafka_broker", None, None, config)

@@ -41,7 +41,7 @@ _META = re.compile(r"^meta[ \t]*+:", re.MULTILINE)
 _JIKKOU = re.compile(r"^kind[ \t]*+:[ \t]*+[\"']?KafkaTopic(?:List)?+\b", re.MULTILINE)
 _JULIE = re.compile(r"^context[ \t]*+:.*?^projects[ \t]*+:", re.MULTILINE | re.DOTALL)
 _GITOPS = re.compile(r"^topics[ \t]*+:[ \t]*+(?:#.*+)?$", re.MULTILINE)
-_REPLICATION = re.compile(r"^[ \t]++(?:replication|partitions)[ \t]*+:[ \t]*+[\"']?\d", re.MULTILINE)
+_REPLICATION = re.compile(r"^[ \t]++(replication|partitions)[ \t]*+:[ \t]*+[\"']?\d", re.MULTILINE)
 _ANSIBLE = re.compile(r"^[ \t-]++(?:[\w.]+\.)?kafka_(?:lib|topics?)[ \t]*+:", re.MULTILINE)
 
 
@@ -66,7 +66,8 @@ def claim(name: str, text: str) -> int:
     if _ANSIBLE.search(text):
         return 75
     named = name.lower().rpartition("/")[2].startswith(("state", "topics", "kafka"))
-    return 70 if named and _GITOPS.search(text) and _REPLICATION.search(text) else 0
+    both = {found[1] for found in _REPLICATION.finditer(text)} == {"replication", "partitions"}
+    return 70 if _GITOPS.search(text) and (both or (named and _REPLICATION.search(text))) else 0
 
 
 def load(source: Source) -> Loaded:
