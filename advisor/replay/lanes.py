@@ -49,7 +49,10 @@ class Lanes:
 
     def _replay(self, columns: list[Column]) -> None:
         # Records of one millisecond come in any order; in one order they are the same on every cluster.
-        order = np.lexsort(tuple(reversed(columns)))
+        at_first, what, *rest = columns
+        named = dict(zip(self.job["more"], rest, strict=True))
+        ties = [named.pop("order")] if "order" in named else []
+        order = np.lexsort((*named.values(), what, *ties, at_first))
         at, what, *rest = (column[order] for column in columns)
         more = dict(zip(self.job["more"], rest, strict=True))
         hashed, late = more.get("hash"), more.get("late")

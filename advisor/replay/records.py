@@ -76,7 +76,7 @@ def batches(
     writers: Sequence[Writer],
     variants: BatchVariants,
     origin: int,
-    late: bool,
+    has: Sequence[str],
     options: Any,
     packed: bytes | None,
 ) -> DataFrame:
@@ -112,7 +112,10 @@ def batches(
         target = F.coalesce(place, keyless)
         leader = F.element_at("leaders", (place - F.col("first_place") + 1).cast("int"))
         lane = F.col("pid") * width + F.when(F.col("whole"), whole).otherwise(leader)
-    if late:
+    if "order" in has:
+        # Offsets tell in which order records of one millisecond came.
+        columns.append(F.coalesce("offset", F.lit(-1)).alias("order"))
+    if "late" in has:
         columns.append((F.col("time") - F.col("stamp")).alias("late"))
     rows = frame.select(
         (F.shiftleft(lane.cast("bigint"), TIME_BITS) + F.col("time") - origin).alias("at"),
@@ -121,7 +124,7 @@ def batches(
     )
     count = options.partitions or _shuffle_partitions(spark)
     sorted_rows = rows.repartition(count, F.shiftright("at", TIME_BITS)).sortWithinPartitions("at")
-    more: list[str] = [name for name in ("hash", "late") if name in rows.columns]
+    more: list[str] = [name for name in ("order", "hash", "late") if name in rows.columns]
     job = _job(writers, variants, origin, width, more, options)
     work = sent("advisor.replay.worker:make_batches", json.dumps(job), packed)
     return sorted_rows.mapInArrow(work, ddl(BATCH_COLUMNS))

@@ -53,6 +53,7 @@ class Trace(NamedTuple):
     counted: tuple[Mapping[str, Any], ...]
     has_keys: bool
     has_late: bool
+    has_order: bool
     ratio: float | None
     notes: tuple[str, ...] = ()
 
@@ -100,7 +101,7 @@ class Run:
             "sent",
             lambda: batches(
                 self.spark, trace.frame, keys, distinct, trace.writers, variants, origin,
-                trace.has_late, options, self.packed,
+                _more(trace), options, self.packed,
             ),
         )  # fmt: skip
         logs = self.store.step("logs", lambda: self._logs(sent_batches, trace, made, variants))
@@ -125,6 +126,7 @@ class Run:
             F.sum("raw").alias("raw"),
             F.sum("contents").alias("contents"),
             F.count("key").alias("keys"),
+            F.count("offset").alias("offsets"),
             F.sum(keyless.cast("bigint")).alias("keyless"),
             F.max(F.col("time") - F.col("stamp")).alias("late"),
             F.min(F.col("time") - F.col("stamp")).alias("early"),
@@ -160,6 +162,7 @@ class Run:
             tuple(good),
             any(row["keys"] for row in good),
             any(row["late"] or row["early"] for row in good),
+            any(row["offsets"] for row in good),
             ratio,
             tuple(notes),
         )
@@ -227,6 +230,11 @@ class Run:
         )
         work = sent("advisor.replay.worker:make_logs", json.dumps(job), self.packed)
         return rows.mapInArrow(work, ddl(HOUR_COLUMNS))
+
+
+def _more(trace: Trace) -> list[str]:
+    """What a record has besides its place and its time."""
+    return [name for name, has in (("order", trace.has_order), ("late", trace.has_late)) if has]
 
 
 def _log_job(plan: Plan) -> dict[str, Any]:

@@ -6,9 +6,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AlterConfigOp;
+import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /** Makes topics and writes a trace at its own pace: lines of at, topic, producer, timestamp, key, value size. */
@@ -57,5 +60,16 @@ public class WriteTrace {
             producer.close();
         }
         System.out.println("written " + lines.size());
+        // What is on disk is looked at before anything is deleted: limits come into force with a line of input.
+        System.in.read();
+        try (Admin admin = Admin.create(Map.of("bootstrap.servers", given.getProperty("bootstrap.servers")))) {
+            for (String line : Files.readAllLines(Path.of(words[3]))) {
+                String[] parts = line.split("\t");
+                String[] pair = parts[1].split("=", 2);
+                var resource = new ConfigResource(ConfigResource.Type.TOPIC, parts[0]);
+                var change = new AlterConfigOp(new ConfigEntry(pair[0], pair[1]), AlterConfigOp.OpType.SET);
+                admin.incrementalAlterConfigs(Map.of(resource, List.of(change))).all().get();
+            }
+        }
     }
 }

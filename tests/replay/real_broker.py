@@ -151,6 +151,26 @@ def stored(logs: Path) -> dict[tuple[str, int], dict[str, Any]]:
     return found
 
 
+def written(words: list[str], logs: Path) -> dict[tuple[str, int], dict[str, Any]]:
+    """What is on disk when all is written and nothing is deleted yet."""
+    with subprocess.Popen(
+        words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            if not process.stdout.readline().startswith("written"):
+                raise RuntimeError("the trace could not be written")
+            found = stored(logs)
+            process.stdin.write("\n")
+            process.stdin.close()
+            process.wait(timeout=120)
+        finally:
+            if process.poll() is None:
+                process.kill()
+    return found
+
+
 def compare(spark: Any, folder: Path) -> dict[str, Any]:
     """The differences; none is what is wanted."""
     from advisor.replay import replay_workload
@@ -159,7 +179,9 @@ def compare(spark: Any, folder: Path) -> dict[str, Any]:
     classpath = f"{libraries}/*"
     made = rows(int(time.time() * 1000) // 1000 * 1000)
     trace = folder / "trace.parquet"
-    pq.write_table(pa.Table.from_pylist([{k: v for k, v in row.items() if k != "at"} for row in made]), trace)
+    # Records of one millisecond are told in the order in which they were sent.
+    recorded = [{**row, "offset": number} for number, row in enumerate(made)]
+    pq.write_table(pa.Table.from_pylist(recorded).drop_columns(["at"]), trace)
     listed = folder / "trace.txt"
     listed.write_text(
         "".join(
@@ -176,18 +198,20 @@ def compare(spark: Any, folder: Path) -> dict[str, Any]:
         (config / "kafka-advisor.toml").write_text(f'kafka_version = "{KAFKA[:3]}"\n[facts]\nbrokers = 1\n')
         topic_lines = []
         for name, (partitions, settings) in TOPICS.items():
-            topic_lines.append("\t".join([name, str(partitions), *(f"{k}={v}" for k, v in settings.items())]))
+            first = {key: value for key, value in settings.items() if key != "retention.bytes"}
+            topic_lines.append("\t".join([name, str(partitions), *(f"{k}={v}" for k, v in first.items())]))
             text = "".join(f"{k}={v}\n" for k, v in settings.items())
             (config / f"topic-{name}.properties").write_text(
                 f"partitions={partitions}\nreplication.factor=1\n{text}"
             )
         (folder / "topics.txt").write_text("\n".join(topic_lines) + "\n")
+        (folder / "later.txt").write_text(f"stream\tretention.bytes={RETENTION_BYTES}\n")
         writer = [
             "java", "-Xmx200m", "-cp", classpath, str(HERE / "WriteTrace.java"),
             str(config / "producer.properties"), str(folder / "topics.txt"), str(listed),
+            str(folder / "later.txt"),
         ]  # fmt: skip
-        subprocess.run(writer, check=True, timeout=300, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        before = stored(logs)
+        before = written(writer, logs)
         # The broker looks 30 s after its start for the first time, then every second.
         time.sleep(36)
         after = stored(logs)

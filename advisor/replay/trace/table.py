@@ -61,8 +61,8 @@ def named_columns(names: Sequence[str], columns: Mapping[str, str], topic: str |
 
 
 def normalised(raw: DataFrame, columns: Mapping[str, str], topic: str | None, lateness_ms: int) -> DataFrame:
-    """time (of arrival), stamp, topic, producer, partition, key, key_hash, contents (bytes of key, value and
-    headers in a V2 record), raw (key and value), tombstone, reason."""
+    """time (of arrival), stamp, topic, producer, partition, offset, key, key_hash, contents (bytes of key,
+    value and headers in a V2 record), raw (key and value), reason."""
     from pyspark.sql import functions as F
 
     found = named_columns(raw.columns, columns, topic)
@@ -101,7 +101,7 @@ def normalised(raw: DataFrame, columns: Mapping[str, str], topic: str | None, la
         frame = _in_offset_order(frame)
     contents = _contents(F.col("key_size"), F.col("value_size"), F.col("headers_size"))
     return frame.select(
-        "time", "stamp", "topic", "producer", "partition", "key", "key_hash",
+        "time", "stamp", "topic", "producer", "partition", "offset", "key", "key_hash",
         contents.alias("contents"),
         (F.greatest(F.col("key_size"), F.lit(0)) + F.greatest(F.col("value_size"), F.lit(0))).alias("raw"),
         _reason(lateness_ms).alias(REASON),
