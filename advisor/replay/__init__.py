@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from .options import ReplayOptions
 
 if TYPE_CHECKING:
-    from .run import ReplayResult
+    from .result import ReplayResult
 
 __all__ = ["ReplayOptions", "replay_workload"]
 

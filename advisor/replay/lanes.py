@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from ..sim.producer.accumulator import Batching
+from .columns import CONTENTS_BITS, TIME_BITS
 from .kernels.batching import Batches, NodeBatches, Records, joined
 from .kernels.by_model import Keyless, ModelBatches
 from .kernels.varints import Column
-from .worker import CONTENTS_BITS, TIME_BITS
 
 # How much of a producer also goes through the model.
 _CHECKED_RECORDS = 2_000

@@ -14,10 +14,10 @@ import numpy as np
 
 from ..sim.log.log import FILES_PER_PARTITION, FILES_PER_SEGMENT, LogConfig, Schedule
 from ..sim.log.workload import MAPS_PER_SEGMENT
+from .columns import BATCH_COLUMNS
 from .kernels.lag import lag_of
 from .kernels.log_segments import NEVER, Appends, LogRun, by_model, log_of
 from .kernels.varints import Column
-from .worker import BATCH_COLUMNS
 
 HOUR_MS = 3_600_000
 _SEGMENT = (

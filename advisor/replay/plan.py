@@ -163,10 +163,11 @@ def _deployment_of(topic: str, found: Sequence[Deployment]) -> Deployment:
         )
 
     best = min(found, key=rank)
-    if best.topic is not None and best.topic.name != topic and len({one.topic for one in found}) > 1:
-        # Another topic's settings are not this one's.
-        return best._replace(topic=None)
-    return best
+    other = best.topic
+    if other is None or other.name == topic:
+        return best
+    # Another topic's settings and counts are not this one's.
+    return best._replace(topic=None, facts=tuple(fact for fact in best.facts if fact not in other.facts))
 
 
 class _Topic:
@@ -196,6 +197,8 @@ class _Topic:
         ratio: float | None,
         brokers: int,
     ) -> TopicPlan:
+        if self.deployment.topic is None:
+            self.assumed.append(f"{topic}: no file of this topic in sight, so the brokers' defaults count")
         partitions = self.reading.partitions
         if partitions is None:
             partitions = 1 if recorded is None else recorded + 1

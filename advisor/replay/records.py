@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..sim.producer.accumulator import Batching
 from ..spark.shipping import sent
 from ..spark.tables import ddl
+from .columns import BATCH_COLUMNS, CONTENTS_BITS, HASH_COLUMNS, TIME_BITS
 from .plan import Plan
-from .worker import BATCH_COLUMNS, CONTENTS_BITS, HASH_COLUMNS, TIME_BITS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -37,7 +37,11 @@ def key_hashes(frame: DataFrame, plan: Plan, packed: bytes | None) -> DataFrame:
     keys = (
         frame.where("key is not null")
         .groupBy("topic", "key")
-        .agg(F.count(F.lit(1)).alias("records"), F.sum("raw").alias("raw"))
+        .agg(
+            F.count(F.lit(1)).alias("records"),
+            F.sum("raw").alias("raw"),
+            F.max_by("contents", F.struct("time", F.coalesce("offset", F.lit(-1)), "contents")).alias("live"),
+        )
     )
     schemes = json.dumps({topic.topic: topic.scheme for topic in plan.topics})
     return keys.mapInArrow(sent("advisor.replay.worker:hash_keys", schemes, packed), ddl(HASH_COLUMNS))
@@ -122,7 +126,7 @@ def batches(
         (F.shiftleft(target.cast("bigint"), CONTENTS_BITS) + F.col("contents")).alias("what"),
         *columns,
     )
-    count = options.partitions or _shuffle_partitions(spark)
+    count = options.partitions or shuffle_partitions(spark)
     sorted_rows = rows.repartition(count, F.shiftright("at", TIME_BITS)).sortWithinPartitions("at")
     more: list[str] = [name for name in ("order", "hash", "late") if name in rows.columns]
     job = _job(writers, variants, origin, width, more, options)
@@ -130,7 +134,7 @@ def batches(
     return sorted_rows.mapInArrow(work, ddl(BATCH_COLUMNS))
 
 
-def _shuffle_partitions(spark: SparkSession) -> int:
+def shuffle_partitions(spark: SparkSession) -> int:
     from ..syntax.numbers import integer
 
     return integer(str(spark.conf.get("spark.sql.shuffle.partitions", "8")), (1, 1 << 20)) or 8

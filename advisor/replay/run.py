@@ -15,7 +15,8 @@ from ..spark.tables import ddl
 from .logs import HOUR_COLUMNS, HOUR_MS
 from .options import ReplayOptions
 from .plan import Plan, TopicPlan, plans
-from .records import BatchVariants, Writer, _shuffle_partitions, batch_variants, batches, key_hashes
+from .records import BatchVariants, Writer, batch_variants, batches, key_hashes, shuffle_partitions
+from .result import ReplayResult
 from .tables import SCHEMAS
 from .trace.sources import PARSED, read_trace
 from .trace.table import REASON, normalised
@@ -28,13 +29,6 @@ _OURS = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
     "spark.sql.execution.arrow.maxBytesPerBatch": str(64 << 20),
 }
-
-
-class ReplayResult(NamedTuple):
-    """`folder` holds the tables, summary.json, workload.toml and report.html."""
-
-    summary: Mapping[str, Any]
-    folder: str
 
 
 class Trace(NamedTuple):
@@ -224,7 +218,7 @@ class Run:
                 for number, (plan, of) in enumerate(zip(made, variants.of_plan, strict=True))
             ],
         }
-        count = self.options.partitions or _shuffle_partitions(self.spark)
+        count = self.options.partitions or shuffle_partitions(self.spark)
         rows = sent_batches.repartition(count, "variant", "place").sortWithinPartitions(
             "variant", "place", "drained", "producer", "number"
         )

@@ -12,16 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..spark.tables import arrow_schema
-
-# Bits of `at` below the lane: milliseconds since the trace's origin, 34 years.
-TIME_BITS = 40
-CONTENTS_BITS = 31
-BATCH_COLUMNS = {
-    "variant": "int", "place": "bigint", "producer": "bigint", "number": "bigint", "opens": "bigint",
-    "drained": "bigint", "records": "bigint", "raw_bytes": "bigint", "size": "bigint",
-    "max_stamp": "bigint", "min_stamp": "bigint", "waited": "bigint",
-}  # fmt: skip
-HASH_COLUMNS = {"topic": "string", "key": "binary", "records": "bigint", "raw": "bigint", "hash": "bigint"}
+from .columns import BATCH_COLUMNS, HASH_COLUMNS
 
 
 def hash_keys(batches: Iterable[Any], argument: str) -> Iterator[Any]:
@@ -44,7 +35,7 @@ def hash_keys(batches: Iterable[Any], argument: str) -> Iterator[Any]:
             made = hashes([keys[n] for n in places], scheme).tolist()
             for place, value in zip(places, made, strict=True):
                 found[place] = value
-        columns = [batch.column(name) for name in ("topic", "key", "records", "raw")]
+        columns = [batch.column(name) for name in ("topic", "key", "records", "raw", "live")]
         yield pa.RecordBatch.from_arrays([*columns, pa.array(found, pa.int64())], names=list(HASH_COLUMNS))
 
 

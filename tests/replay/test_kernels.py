@@ -6,10 +6,12 @@ from collections import Counter
 from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from advisor.replay.columns import CONTENTS_BITS
 from advisor.replay.kernels.batching import NodeBatches, Records, joined
 from advisor.replay.kernels.by_model import ModelBatches
 from advisor.replay.kernels.hashes import hashes
@@ -17,6 +19,7 @@ from advisor.replay.kernels.lag import by_step, lag_of
 from advisor.replay.kernels.log_segments import NEVER, Appends, log_of
 from advisor.replay.kernels.log_segments import by_model as by_twin
 from advisor.replay.kernels.varints import contents_sizes, placed_sizes
+from advisor.replay.lanes import Lanes
 from advisor.sim.log.log import Batch, LogConfig, Schedule, drive
 from advisor.sim.placing.partitioner import SCHEMES, is_hashed, partition_for
 from advisor.sim.producer.accumulator import Arrival, Batching, replay
@@ -207,3 +210,22 @@ def test_lag(rows, capacity):
     told = by_step(times.tolist(), records.tolist(), capacity)
     got = lag_of(times, records, capacity).tolist()
     assert all(behind - 1e-6 <= whole < behind + 1 + 1e-6 for whole, behind in zip(got, told, strict=True))
+
+
+def test_a_kernel_that_differs_fails_the_run(monkeypatch):
+    """A checked producer goes through the model too."""
+    policy = {"batch_size": 1000, "linger_ms": 5, "max_request_size": 1 << 20, "in_flight_max": 0}
+    topics = [(0, 2, "uniform-sticky")]
+    variant = {"number": 0, "policies": [policy], "policy_of": [0], "leaders": [0, 0], "topics": topics}
+    job = {"origin": 0, "lanes_a_producer": 2, "checked": 1, "latency_ms": 0, "keyless": -1, "more": []}
+    rows = pa.record_batch({"at": [0, 3, 9], "what": [100, 200 + (1 << CONTENTS_BITS), 50]})
+
+    def replayed():
+        lanes = Lanes({**job, "variants": [variant]})
+        lanes.feed(rows)
+        return lanes.finish()
+
+    assert replayed()[6].tolist() == [1, 1, 1]
+    monkeypatch.setattr("advisor.replay.kernels.batching.BATCH_OVERHEAD", 62)
+    with pytest.raises(RuntimeError, match="otherwise than the model"):
+        replayed()

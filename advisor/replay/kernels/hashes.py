@@ -49,7 +49,8 @@ def _murmur2(keys: Column) -> Column:
             state = (state ^ rest) * _M
         state = (state ^ (state >> np.uint32(13))) * _M
         state ^= state >> np.uint32(15)
-    return state.astype(np.int64) & 0x7FFFFFFF
+    found: Column = state.astype(np.int64) & 0x7FFFFFFF
+    return found
 
 
 def _fnv1a(keys: Column) -> Column:

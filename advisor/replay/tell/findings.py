@@ -25,7 +25,6 @@ NAMES = {
     "KA502": ("kept-beyond-retention", "warning"),
     "KA503": ("size-limit-below-a-segment", "warning"),
     "KA505": ("too-many-segments", "warning"),
-    "KA512": ("future-record-keeps-all", "warning"),
     "KA651": ("hot-partition", "warning"),
     "KA652": ("readers-fall-behind", "warning"),
     "KA653": ("batches-nearly-empty", "note"),

@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..plan import Plan
+from ..result import ReplayResult
 from ..tables import HOURS, TABLES
+from .compaction import Live
 from .findings import findings
 from .gathered import Gathered, gather
 from .knee import with_knees
@@ -14,7 +16,7 @@ from .knee import with_knees
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from ..run import ReplayResult, Run, Trace
+    from ..run import Run, Trace
 
 _KEYS_SHOWN = 20
 _TOTALS = ("records", "batches", "requests", "bytes", "segments", "files", "retained_bytes", "lag_max")
@@ -28,7 +30,6 @@ def write_results(
     logs: DataFrame,
     keys: DataFrame | None,
 ) -> ReplayResult:
-    from ..run import ReplayResult
     from .page import replay_page
     from .summary import as_json, summary_of
     from .workload import workload_of, workload_text
@@ -47,10 +48,11 @@ def write_results(
     gathered = gather(store, plans)
     variants = with_knees(_variants(plans, gathered))
     store.put("variants", variants)
-    workload = workload_of(trace, plans[0], gathered, _distinct(keys))
+    live = _live(keys)
+    workload = workload_of(trace, gathered, {topic: one.keys for topic, one in live.items()})
     found = findings(trace, plans[0], gathered)
     store.put("findings", found)
-    summary = summary_of(run.options, trace, plans, gathered, variants, found, workload)
+    summary = summary_of(run.options, trace, plans, gathered, variants, found, workload, live)
     store.place.write("unfinished/summary.json", as_json(summary))
     store.place.write("unfinished/workload.toml", workload_text(workload))
     store.place.write("unfinished/report.html", replay_page(summary))
@@ -141,10 +143,13 @@ def _brokers(run: Run, plans: Sequence[Plan], named: DataFrame) -> DataFrame:
     )  # fmt: skip
 
 
-def _distinct(keys: DataFrame | None) -> Mapping[str, int]:
+def _live(keys: DataFrame | None) -> Mapping[str, Live]:
     if keys is None:
         return {}
-    return {row["topic"]: row["count"] for row in keys.groupBy("topic").count().collect()}
+    from pyspark.sql import functions as F
+
+    counted = keys.groupBy("topic").agg(F.count(F.lit(1)).alias("keys"), F.sum("live").alias("live"))
+    return {row["topic"]: Live(row["keys"], row["live"]) for row in counted.collect()}
 
 
 def _keys(keys: DataFrame | None) -> list[dict[str, Any]]:

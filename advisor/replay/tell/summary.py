@@ -11,6 +11,7 @@ from ... import __version__
 from ...sim.log.amounts import duration, size
 from ..options import ReplayOptions
 from ..plan import Plan
+from .compaction import Live, compaction_of
 from .gathered import Gathered
 from .moments import moment
 
@@ -26,8 +27,10 @@ def summary_of(
     variants: Sequence[Mapping[str, Any]],
     findings: Sequence[Mapping[str, Any]],
     workload: Mapping[str, Any],
+    live: Mapping[str, Live],
 ) -> dict[str, Any]:
     plan = plans[0]
+    seconds = (trace.until - trace.begin) / 1000
     counted = {"error": 0, "warning": 0, "note": 0}
     for one in findings:
         counted[one["severity"]] += 1
@@ -61,6 +64,9 @@ def summary_of(
                     for name, value in gathered.topics.get(("", topic.topic), {}).items()
                     if name != "partitions"
                 },
+                "compaction": compaction_of(
+                    topic, gathered.topics.get(("", topic.topic), {}), live.get(topic.topic), seconds
+                ),
             }
             for topic in plan.topics
         ],
@@ -106,6 +112,15 @@ def render(summary: Mapping[str, Any], form: str, folder: str) -> str:
     if len(summary["variants"]) > 1:
         lines += ["", "What if:", tabulate(*_variant_table(summary), tablefmt="plain", disable_numparse=True)]
         lines += [f"  knee of {one['setting']}: {one['value']}" for one in summary["variants"] if one["knee"]]
+    for one in summary["topics"]:
+        kept = one["compaction"]
+        if kept is not None:
+            every = "never" if kept["pass_every_ms"] is None else f"every {duration(kept['pass_every_ms'])}"
+            lines.append(
+                f"{one['topic']} is compacted: {kept['distinct_keys']:,} keys, {size(kept['live_bytes'])} of "
+                f"their newest records ({kept['live_share']:.0%} of what was written); "
+                f"the cleaner comes {every}"
+            )
     lines.append("")
     for one in summary["findings"]:
         lines.append(f"{one['severity']} {one['code']} {one['name']}: {one['message']}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..plan import Plan
 from .gathered import Gathered
 from .moments import HOUR_MS, hour_words
 
@@ -13,7 +12,7 @@ if TYPE_CHECKING:
     from ..run import Trace
 
 
-def workload_of(trace: Trace, plan: Plan, gathered: Gathered, distinct: Mapping[str, int]) -> dict[str, Any]:
+def workload_of(trace: Trace, gathered: Gathered, distinct: Mapping[str, int]) -> dict[str, Any]:
     """Of the topic with most bytes: the file has one table for all. The rate is that of the whole trace, as
     storage adds up; the busiest hour stands beside it."""
     topics = {name: row for (variant, name), row in gathered.topics.items() if not variant and row["records"]}
