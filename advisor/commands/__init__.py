@@ -32,6 +32,7 @@ COMMANDS = {
     "fleet": "audit many configurations on Spark: tables, and who owns what",
     "replay": "a recorded workload through the configuration, on Spark: batches, segments, lag, what-if",
     "init": "write a kafka-advisor.toml to start from",
+    "lsp": "serve an editor: findings while you type, facts, quick fixes",
     "plugin": "list what is loaded, and from where",
     "completion": "what bash, zsh or fish needs to complete words on Tab",
 }

@@ -12,7 +12,7 @@ import argparse
 import sys
 
 from .shared.scope_options import add_rules
-from .shared.spark_words import LEVELS, exit_code, pairs, tell
+from .shared.spark_words import LEVELS, exit_code, pairs, steps
 
 EPILOG = """\
 examples:
@@ -77,6 +77,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="a path pattern such as '{team}/{service}/**', or a CODEOWNERS file (default: each root's own)",
     )
     add("--roots", metavar="GLOB", help="folders below SOURCE that are roots of their own, such as '*/*'")
+    add("--where", metavar="SQL", help="only rows for which this holds, such as \"cluster = 'prod'\"")
+    add("--catalog", metavar="SCHEMA", help="also append the tables to this schema of Spark's catalog")
     add("--resume", action="store_true", help="take up the run in OUT that was cut short")
     add(
         "--format", choices=("text", "json", "markdown"), default="text", help="what to print (default: text)"
@@ -100,11 +102,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_rules(parser)
     add("--no-link", action="store_true", help="judge each configuration alone")
     add("--no-cache", action="store_true", help="do not use the verdicts of earlier runs")
+    add("--quiet", action="store_true", help="print no line for each step")
 
 
 def run(args: argparse.Namespace) -> int:
     from ..fleet.options import FleetOptions
-    from ..spark.session import check_installed, failures_told, open_session, quiet_interrupts
+    from ..spark.session import check_installed, failures_told, open_session, quiet_interrupts, stop
     from .shared.scope_options import codes_of, today
 
     options = FleetOptions(
@@ -122,6 +125,8 @@ def run(args: argparse.Namespace) -> int:
         columns=pairs("--column", args.column),
         owners=args.owners,
         roots=args.roots,
+        where=args.where,
+        catalog=args.catalog,
         resume=args.resume,
         now=today(),
     )
@@ -130,6 +135,7 @@ def run(args: argparse.Namespace) -> int:
     from ..fleet.run import audit_fleet
     from ..fleet.tell.summary import render
 
+    tell = steps(args.quiet)
     tell(f"starting Spark on {args.remote or args.master}")
     spark = open_session(args.master, args.remote, conf)
     quiet_interrupts()
@@ -137,6 +143,6 @@ def run(args: argparse.Namespace) -> int:
         with failures_told():
             result = audit_fleet(spark, list(args.sources), args.out, options, tell)
     finally:
-        spark.stop()
+        stop(spark)
     sys.stdout.write(render(result.summary, args.format, result.folder))
     return exit_code(result.summary, args.fail_on)

@@ -11,7 +11,7 @@ import argparse
 import sys
 
 from ..model import UsageError
-from .shared.spark_words import LEVELS, exit_code, pairs, tell
+from .shared.spark_words import LEVELS, exit_code, pairs, steps
 
 EPILOG = """\
 examples:
@@ -96,12 +96,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="the least severity that makes the exit code 1 (default: error)",
     )
     add("--keep-batches", action="store_true", help="also write every batch to the table batches")
+    add("--quiet", action="store_true", help="print no line for each step")
     add("--no-cache", action="store_true", help="neither read nor write the cache")
 
 
 def run(args: argparse.Namespace) -> int:
     from ..replay.options import ReplayOptions
-    from ..spark.session import check_installed, failures_told, open_session, quiet_interrupts
+    from ..spark.session import check_installed, failures_told, open_session, quiet_interrupts, stop
     from .shared.scope_options import today
 
     options = ReplayOptions(
@@ -127,6 +128,7 @@ def run(args: argparse.Namespace) -> int:
     from ..replay.run import replay_workload
     from ..replay.tell.summary import render
 
+    tell = steps(args.quiet)
     tell(f"starting Spark on {args.remote or args.master}")
     spark = open_session(args.master, args.remote, conf)
     quiet_interrupts()
@@ -134,7 +136,7 @@ def run(args: argparse.Namespace) -> int:
         with failures_told():
             result = replay_workload(spark, args.trace, args.out, options, tell)
     finally:
-        spark.stop()
+        stop(spark)
     sys.stdout.write(render(result.summary, args.format, result.folder))
     return exit_code(result.summary, args.fail_on)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..model import UsageError
 from ..spark.session import NEEDED, is_local, settings
 from ..spark.shipping import bundle, sent
+from ..spark.snapshot import of_frame
 from ..spark.store import Store
 from ..spark.tables import ddl
 from .logs import HOUR_COLUMNS, HOUR_MS
@@ -60,7 +61,7 @@ def replay_workload(
     progress: Progress = lambda text: None,
 ) -> ReplayResult:
     run = Run(spark, source, out, options, progress)
-    with run.store.place.alone(), settings(spark, {**NEEDED, **_OURS}):
+    with run.store.place.alone(options.resume), settings(spark, {**NEEDED, **_OURS}):
         return run.run()
 
 
@@ -80,13 +81,12 @@ class Run:
         if not trace.replayed:
             raise UsageError("no record of the trace can be replayed: the table quarantine says why")
         asked = {
-            "source": self.source if isinstance(self.source, str) else "a DataFrame",
+            "source": [self.source if isinstance(self.source, str) else "a DataFrame", _held(trace)],
             "options": options._replace(resume=False, now="")._asdict(),
             "counted": [trace.records_in, trace.begin, trace.until, list(trace.quarantine)],
             "plans": repr(made),
         }
-        if self.store.begin(asked, options.resume):
-            self.progress("taking up the run that was cut short")
+        self.store.begin(asked, options.resume)
         variants = batch_variants(made, options.latency_ms)
         self._check_swept(trace, variants)
         keys, distinct = self._keys(trace, made[0])
@@ -224,6 +224,15 @@ class Run:
         )
         work = sent("advisor.replay.worker:make_logs", json.dumps(job), self.packed)
         return rows.mapInArrow(work, ddl(HOUR_COLUMNS))
+
+
+def _held(trace: Trace) -> str | None:
+    """What the source holds; what is parsed first is written anew each time, and told by its counts."""
+    if any(
+        path.rstrip("/").endswith(".parquet") and f"/{PARSED}/" in path for path in trace.frame.inputFiles()
+    ):
+        return ""
+    return of_frame(trace.frame)
 
 
 def _more(trace: Trace) -> list[str]:

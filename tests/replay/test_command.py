@@ -13,7 +13,10 @@ from ..fleet.conftest import QUICK
 from .conftest import CONFIG
 
 OPTIONS = [word for name, value in QUICK.items() for word in ("--conf", f"{name}={value}")]
-ASKED = ("--config", CONFIG, "--sweep", "linger.ms=0,5000", "--set", "segment.ms=600000", "--format", "json")
+ASKED = (
+    "--config", CONFIG, "--sweep", "linger.ms=0,5000", "--set", "segment.ms=600000", "--format", "json",
+    "--quiet",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")

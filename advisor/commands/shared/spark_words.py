@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from time import monotonic
 
 from ...model import UsageError
 from .. import say
@@ -26,10 +27,14 @@ def pairs(word: str, given: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def tell(text: str) -> None:
-    """Progress goes to a terminal alone."""
+def steps(quiet: bool) -> Callable[[str], None]:
+    """A line for each step; in a log, where nobody watches it come, with the time since the start."""
+    if quiet:
+        return lambda text: None
+    begun = monotonic()
     if sys.stderr is not None and sys.stderr.isatty():
-        say(text)
+        return say
+    return lambda text: say(f"{monotonic() - begun:5.0f} s  {text.strip()}")
 
 
 def exit_code(summary: Mapping[str, int], fail_on: str) -> int:

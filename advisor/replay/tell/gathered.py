@@ -45,7 +45,7 @@ class Gathered(NamedTuple):
 def gather(store: Store, plans: Sequence[Plan]) -> Gathered:
     from pyspark.sql import functions as F
 
-    hours = store.spark.read.parquet(store.place.of("unfinished/hours"))
+    hours = store.spark.read.parquet(store.place.url("unfinished/hours"))
     worst = [F.max(name).alias(name) for name in _WORST]
     # What a partition comes to at its worst, then the sum of all partitions.
     by_partition = hours.groupBy("variant", "topic", "partition").agg(
@@ -77,7 +77,7 @@ def gather(store: Store, plans: Sequence[Plan]) -> Gathered:
         F.sum("files_max").alias("files"),
         F.max("records").alias("hottest"),
     )
-    brokers = store.spark.read.parquet(store.place.of("unfinished/brokers")).where(F.col("variant") == "")
+    brokers = store.spark.read.parquet(store.place.url("unfinished/brokers")).where(F.col("variant") == "")
     brokers = brokers.withColumn("hour", F.unix_millis("hour"))
     return Gathered(
         totals,
@@ -93,7 +93,7 @@ def gather(store: Store, plans: Sequence[Plan]) -> Gathered:
 def _longest(store: Store) -> dict[str, Mapping[str, Any]]:
     from pyspark.sql import functions as F
 
-    segments = store.spark.read.parquet(store.place.of("unfinished/segments")).where(F.col("variant") == "")
+    segments = store.spark.read.parquet(store.place.url("unfinished/segments")).where(F.col("variant") == "")
     stays = F.coalesce(F.unix_millis("deleted"), F.lit(2**62)) - F.unix_millis("began")
     told = F.struct(
         "partition",

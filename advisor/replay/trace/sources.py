@@ -110,7 +110,7 @@ def _parsed(spark: SparkSession, place: Place, rows: Iterable[dict[str, Any]]) -
         pq.write_table(pa.Table.from_pylist(chunk, schema), data)
         place.write_bytes(f"{PARSED}/part-{number:05}.parquet", data.getvalue())
         number += 1
-    return spark.read.parquet(place.of(PARSED))
+    return spark.read.parquet(place.url(PARSED))
 
 
 def _measured(found: Compression) -> tuple[list[str], float | None]:
