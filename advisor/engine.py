@@ -54,6 +54,8 @@ class Options(NamedTuple):
     count_hidden: bool = False
     # What an editor holds and has not written yet, by real path: read instead of the files.
     unsaved: Mapping[str, bytes] = NOTHING_UNSAVED
+    # Not: only what is found, each finding for itself and without a fix, for who compares two audits.
+    fixes: bool = True
 
 
 class Root(NamedTuple):
@@ -382,6 +384,7 @@ def ask_linked(
         cache,
         memory,
         progress,
+        options.fixes,
     )
     return Asked(profiles, versions, tuple(asker.findings()), asker.answers, suppressions)
 
