@@ -61,8 +61,9 @@ def documents_of(
             continue
         label = _label(workload, pod, name)
         document = document_of_variables(file, name, container.line, label, image, variables)
-        linked = _linked(file, image, workload, pod, services)
-        document = document._replace(dropped=(*document.dropped, *linked))
+        if not any(one.name == "KAFKA_PORT" for one in variables):
+            linked = _linked(file, image, workload, pod, services)
+            document = document._replace(dropped=(*document.dropped, *linked))
         if image.component == "broker":
             document = _broker(file, document, workload, image, command, services)
         yield document
