@@ -136,7 +136,7 @@ class Dropped(NamedTuple):
     """Something written in a file that never reaches Kafka, and why.
 
     cause: overridden | binds-to-nothing | forbidden | not-mapped | no-escape | service-link |
-    needs-prefix. `meant` is what would reach Kafka instead, if known.
+    needs-prefix | never-applied. `meant` is what would reach Kafka instead, if known.
     """
 
     key: str
@@ -303,15 +303,19 @@ class GuaranteeAnswer(NamedTuple):
     def as_dict(self) -> dict[str, Any]:
         """As the report has it."""
         return {
-            **self._asdict(),
+            "name": self.name,
+            "verdict": self.verdict,
             "tolerance": [one._asdict() for one in self.tolerance],
+            "bounds": self.bounds,
+            "states": self.states,
             "depends_on": list(self.depends_on),
+            "reason": self.reason,
         }
 
 
 class Finding(NamedTuple):
     """One thing to mend, at one place. `advice` is what no file can set: steps to take, commands to run.
-    `not_fixed`: why a change that would help is not offered."""
+    `not_fixed`: why a change that would help is not offered. `assuming`: what it rests on, out of sight."""
 
     code: str
     name: str
@@ -328,4 +332,7 @@ class Finding(NamedTuple):
     also_at: tuple[Location, ...] = ()
     suppressed: tuple[str, str] | None = None
     advice: tuple[str, ...] = ()
+    assuming: tuple[str, ...] = ()
+    # Other deployments that have the same from the same place.
+    shared_by: tuple[str, ...] = ()
     not_fixed: str = ""

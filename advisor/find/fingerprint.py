@@ -26,9 +26,12 @@ def _sha256() -> Any:
 
 
 _PROFILES = re.compile(r" \[[^\[\]]{1,200}+\](?= )")
+# The file that tells apart deployments of one name: "copy -> target (copy.yaml)".
+_FILES = re.compile(r" \([^()]{1,300}\.[a-z]{2,10}\)(?=[: ])")
 
 
 def what_is_told(finding: Finding) -> tuple[object, ...]:
     """Equal for findings that say the same of one place: "application [dev] producer" and "application [prod]
-    producer" have the setting from one line."""
-    return finding.code, finding.at, finding.keys, _PROFILES.sub("", finding.message)
+    producer" have the setting from one line, and two clients of one name one cluster."""
+    message = _FILES.sub("", finding.message) if ")" in finding.message else finding.message
+    return finding.code, finding.at, finding.keys, _PROFILES.sub("", message)

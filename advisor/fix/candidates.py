@@ -5,7 +5,7 @@ from ..ask.regions import Region
 from ..join.effective import by_key
 from ..join.racks import NAMED, Racks
 from ..model import Deployment, Edit, Unknown, members_of
-from ..syntax.numbers import fact_count
+from ..syntax.numbers import INT, fact_count
 
 _PERSISTENT = (
     "give every broker a disk that outlives its pod (Strimzi: storage of the type persistent-claim, in a "
@@ -40,6 +40,9 @@ def _edits(decoded: Decoded, deployment: Deployment) -> list[Edit]:
             found.append(Edit("acks", "producer", "acks", "all"))
         if decoded.producer is None or knobs["idempotence"].values != (True,):
             found.append(Edit("idempotence", "producer", "enable.idempotence", "true"))
+        if decoded.producer is not None and knobs["retries"].values == (0,):
+            # Without a retry there is no idempotence.
+            found.append(Edit("retries", "producer", "retries", str(INT[1])))
         if decoded.producer is not None and max(knobs["in_flight"].values) > 5:
             key = "max.in.flight.requests.per.connection"
             found.append(Edit("in_flight", "producer", key, "5"))
@@ -126,6 +129,8 @@ def _internal_edits(decoded: Decoded, deployment: Deployment) -> list[Edit]:
             for value in _minimums(decoded)
             if knobs["min_isr"].values != (value,)
         ]
+    if "ephemeral" in knobs:
+        found.append(Edit("storage", "broker", None, "persistent", _PERSISTENT))
     return found
 
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from ..ask.judge import judge
 from ..ask.policies import INTERNAL, Decoded, decode, decode_internal
 from ..ask.verdicts import Verdicts
 from ..context import Question
 from ..model import Deployment
 from ..packs.vocabulary import PRODUCER_GUARANTEES
+from ..syntax.numbers import integer
 from .candidates import edits, last_resorts, unseen_step
-from .edits import Subject
+from .edits import Subject, with_edits
 from .smallest_change import Problem, Solved
 
 # Which edits can matter to which question: a policy field that the question does not read changes nothing.
-_PRODUCER_FIELDS = ("acks", "idempotence", "in_flight")
+_PRODUCER_FIELDS = ("acks", "idempotence", "in_flight", "retries")
 _REPLICATION_FIELDS = ("acks", "replicas", "min_isr", "unclean", "elr", "storage")
 
 
@@ -35,6 +38,44 @@ def problem_of(question: Question, deployment: Deployment, decoded: Decoded, ver
     )
 
 
+def problem_of_blamed(
+    question: Question,
+    deployment: Deployment,
+    decoded: Decoded,
+    holds: Callable[[Deployment], bool],
+    assuming: Sequence[str],
+    verdicts: Verdicts,
+) -> Problem:
+    """Of what is broken under an assumption about the unseen: it is asked again under the same. A minimum is
+    not lowered then: somebody chose it, and nobody sees who writes."""
+    fields = _PRODUCER_FIELDS if question.guarantee in PRODUCER_GUARANTEES else _REPLICATION_FIELDS
+
+    def solved(changed: Subject, surely: bool) -> Solved | None:
+        assert isinstance(changed, Deployment)
+        after = decode(changed)
+        if surely or (changed.producer is not None and after.producer is None) or not holds(changed):
+            return None
+        return Solved(f"holds, assuming {' and '.join(assuming)}")
+
+    lesser = [field for field in fields if field != "min_isr"]
+    possible = [edit for edit in edits(decoded, deployment) if edit.field in lesser]
+    return Problem(possible, solved, f"{question.guarantee} holds")
+
+
+def other_minimum(
+    deployment: Deployment, decoded: Decoded, holds: Callable[[Deployment], bool]
+) -> tuple[str, ...]:
+    """The minimum that would help where no fix is offered: for a person to weigh."""
+    least = max(decoded.knobs["replicas"].values) - 1
+    for edit in edits(decoded, deployment):
+        if edit.field == "min_isr" and (integer(edit.value or "") or 0) >= min(2, least):
+            changed = with_edits(deployment, (edit,))
+            assert isinstance(changed, Deployment)
+            if holds(changed):
+                return (f"set {edit.key}={edit.value} ({edit.component}) if writes must go on",)
+    return ()
+
+
 def _solved(question: Question, changed: Deployment, verdicts: Verdicts, surely: bool) -> Solved | None:
     after = decode(changed)
     if changed.producer is not None and after.producer is None:
@@ -51,6 +92,13 @@ def _solved(question: Question, changed: Deployment, verdicts: Verdicts, surely:
             return None
     further = unseen_step(asked, changed, outcome.region)
     return Solved(outcome.reason if outcome.verdict == "unknown" else None, (further,) if further else ())
+
+
+def decoded_by(question: Question) -> Callable[[Deployment], Decoded | None]:
+    """How it is decoded where no file counts the brokers: as a cluster of several."""
+    if question.part in INTERNAL:
+        return lambda deployment: decode_internal(deployment, question.part, several=True)
+    return decode
 
 
 def decoded_for(question: Question, deployment: Deployment, decoded: Decoded) -> Decoded | None:

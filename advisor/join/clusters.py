@@ -48,7 +48,9 @@ class Clusters:
         unsure = ""
         for kind, value in document.hints:
             if kind in ("cluster", "compose") and value in self._labels:
-                found, why = nearest(document, self._labels[value])
+                if kind == "compose" and (filled_in := _filled_in(document, self._labels[value])) is not None:
+                    return Choice(None, f"{filled_in} may be any cluster")
+                found, why = self._addressed(document, value)
                 word = "label strimzi.io/cluster" if document.format == "strimzi" else "file"
                 if found is not None:
                     return Choice(found, f"same {word}" + (f", {why}" if why else ""))
@@ -70,6 +72,31 @@ class Clusters:
                 return Choice(None, f"{other} is no listener of {self.all[0].id}")
             return Choice(self.all[0], "the only cluster in this root")
         return Choice(None)
+
+    def _addressed(self, document: Document, label: str) -> tuple[Cluster | None, str]:
+        """Of several clusters of one file, the one whose listener is the document's bootstrap server."""
+        candidates = self._labels[label]
+        servers = [value for kind, value in document.hints if kind == "bootstrap"]
+        reached = [one for server in servers for one in self._listeners.get(server, ())]
+        named = [one for one in candidates if one in reached]
+        return (named[0], "") if len(named) == 1 else nearest(document, candidates)
+
+
+def _filled_in(document: Document, clusters: Sequence[Cluster]) -> str | None:
+    """A bootstrap server that a variable gives, with no port of these clusters: it may be another's."""
+    given = next((value for kind, value in document.hints if kind == "filled-in"), None)
+    if given is None:
+        return None
+    ports = {
+        value.rpartition(":")[2]
+        for cluster in clusters
+        for broker in cluster.brokers
+        for kind, value in broker.hints
+        if kind == "listener"
+    }
+    asked = {part.rpartition(":")[2] for part in given.split(",") if ":" in part}
+    named = asked & ports if ports else asked
+    return None if named else f"bootstrap.servers = {given}"
 
 
 def _elsewhere(document: Document, cluster: Cluster) -> str | None:
@@ -110,6 +137,9 @@ def nearest(document: Document, clusters: Sequence[Cluster]) -> tuple[Cluster | 
     shared = [(_shared(document.file, one.brokers[0].file), one) for one in candidates]
     most = max((count for count, _ in shared), default=0)
     best = [one for count, one in shared if count == most]
+    if len(best) > 1:
+        here = document.file.rpartition("/")[0]
+        best = [one for one in best if one.brokers[0].file.rpartition("/")[0] == here]
     return (best[0], "the nearest file") if len(best) == 1 else (None, "")
 
 

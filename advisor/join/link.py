@@ -389,6 +389,10 @@ def _facts(parts: _Parts, stated: tuple[Fact, ...]) -> tuple[Fact, ...]:
     return facts_of(brokers, parts.topic, parts.groups, stated)
 
 
+# Counts the brokers of a file itself, where they can be all.
+_COUNT_THEMSELVES = ("compose",)
+
+
 def facts_of(
     brokers: Sequence[Document], topic: Document | None, groups: Sequence[Document], stated: tuple[Fact, ...]
 ) -> tuple[Fact, ...]:
@@ -404,7 +408,7 @@ def facts_of(
     if pools is not None:
         found["cluster.brokers"] = Fact("cluster.brokers", pools.value, pools.origin)
     counted = [document for document in brokers if holds_partitions(document)]
-    if "cluster.brokers" not in found and len(counted) > 1:
+    if "cluster.brokers" not in found and len(counted) > 1 and counted[0].format not in _COUNT_THEMSELVES:
         # A lone server.properties says nothing about how many there are; several of one quorum do.
         first = counted[0]
         found["cluster.brokers"] = Fact(

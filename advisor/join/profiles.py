@@ -1,8 +1,8 @@
 """dev or prod: what a deployment is judged as, and the evidence for it.
 
-What was stated decides. Then what only a development setup has: one broker, or brokers or clients at
-localhost. Several brokers are production. A word in a path is weak evidence: it decides only where nothing
-else speaks.
+What was stated decides. Then what only a development setup has: one broker, brokers or clients at localhost,
+or a cluster that its owners call so. Several brokers are production. A word in a path is weak evidence: it
+decides only where nothing else speaks.
 """
 
 import re
@@ -13,7 +13,7 @@ from ..model import Deployment, Document, Location, members_of
 from ..syntax.numbers import fact_count
 from . import asked_keys
 
-_DEV_WORD = re.compile(r"(?<![a-z0-9])(dev|test|local)(?![a-z0-9])", re.IGNORECASE)
+_DEV_WORD = re.compile(r"(?<![a-z0-9])(dev|development|test|local)(?![a-z0-9])", re.IGNORECASE)
 # An address of this very host, at the beginning or behind what may stand before one in a list.
 LOCAL_ADDRESS = r"(?i)(?:^|[ ,/@])(?:localhost|127\.[0-9.]+|\[::1\]):[0-9]"
 _LOCAL = re.compile(LOCAL_ADDRESS)
@@ -28,6 +28,10 @@ _BROKER_KEYS = frozenset(
         "controller.quorum.bootstrap.servers",
     )
 )
+
+
+# Where a cluster has a name that its owners gave it; elsewhere it goes by a file's or a container's.
+_NAMED_BY_OWNERS = ("strimzi", "terraform", "cloudformation")
 
 
 class Profile(NamedTuple):
@@ -52,6 +56,10 @@ def profile_of(deployment: Deployment, stated: str | None) -> Profile:
         local = _local(clients, _CLIENT_KEYS)
     if local is not None:
         return Profile("dev", f"{local[0]} is at localhost, {local[1]}")
+    for document in deployment.cluster:
+        word = dev_word(document.name) if document.format in _NAMED_BY_OWNERS else None
+        if word is not None:
+            return Profile("dev", f"the cluster is called {document.name}")
     if fact is not None and brokers is not None:
         return Profile("prod", f"its cluster has {brokers} brokers, {fact.origin.at or fact.origin}")
     for document in members_of(deployment):
@@ -74,11 +82,14 @@ def is_local(addresses: str) -> bool:
 def _local(documents: Iterable[Document], keys: frozenset[str]) -> tuple[str, Location] | None:
     """The first setting that names an address of this host, and its place. A default of a variable
     (`${KAFKA:localhost:9092}`) is none: elsewhere the variable is set."""
-    for key in keys:
-        asked_keys.note(key)
+    if asked_keys.is_noting():
+        for key in keys:
+            asked_keys.note(key)
     for document in documents:
         for setting in document.settings:
+            if setting.key not in keys:
+                continue
             text, filled_in = setting.value, "default of ${" in setting.origin.note
-            if setting.key in keys and isinstance(text, str) and not filled_in and is_local(text):
+            if isinstance(text, str) and not filled_in and is_local(text):
                 return setting.key, setting.origin.at or Location(document.file, document.line)
     return None

@@ -65,6 +65,8 @@ class Rule(NamedTuple):
     advice: tuple[str, ...] = ()
     # The fault in a few words, for the head of a finding; else the name is taken apart.
     title: str = ""
+    # `cluster`: told once for all deployments of a cluster.
+    told_of: str = ""
     # What `fix` may do with a change of it: safe | review | advice.
     safety: str = "safe"
 
@@ -209,6 +211,7 @@ def _rule(row: Mapping[str, Any], file: str) -> Rule:
         ),
         advice=tuple(row.get("advice", ())),
         title=row.get("title") or row["name"].replace("-", " "),
+        told_of=row.get("told_of", ""),
         safety=row.get("safety", "safe"),
     )
 

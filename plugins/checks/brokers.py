@@ -32,8 +32,10 @@ def log_in_temporary_folder(document: Document, context: Context) -> Iterable[Hi
         fact.name == "broker.place" for fact in document.facts
     ):
         return  # a container's folders live as long as it does, whatever they are called
+    given = {setting.key for setting in document.settings}
+    in_use = "log.dirs" if "log.dirs" in given else "log.dir"
     for setting in document.settings:
-        if setting.key not in ("log.dirs", "log.dir") or not isinstance(setting.value, str):
+        if setting.key != in_use or not isinstance(setting.value, str):
             continue
         folders = [folder.strip() for folder in setting.value.split(",")]
         lost = [folder for folder in folders if _is_temporary(folder)]

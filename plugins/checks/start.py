@@ -17,6 +17,7 @@ from advisor.api import (
     Hit,
     Location,
     Rejected,
+    Secret,
     Undisclosed,
     Unknown,
     components_of,
@@ -27,6 +28,7 @@ from advisor.api import (
     is_known,
     keys,
     lookup,
+    replacement,
     suggest,
     value_of,
     would_accept,
@@ -43,7 +45,28 @@ def hits(document: Document, context: Context) -> Iterable[Hit]:
     found = list(_Look(document, context).faults())
     # What is ignored already is told as that, and not as deprecated too.
     ignored = {hit.keys[:1] for hit in found if hit.check == "start-rewrite"}
-    return [hit for hit in found if hit.check != "start-deprecated-key" or hit.keys[:1] not in ignored]
+    found = [hit for hit in found if hit.check != "start-deprecated-key" or hit.keys[:1] not in ignored]
+    # A file without most of what it needs is a part: a script or a program gives the rest.
+    lacking = [hit for hit in found if hit.check == "start-required"]
+    if len(lacking) >= _LACKING_MIN and document.component in ("broker", *_WORKERS):
+        found = [hit for hit in found if hit not in lacking]
+    return _deprecated_together(found)
+
+
+def _deprecated_together(hits: list[Hit]) -> list[Hit]:
+    """The next upgrade is one thing to prepare: all deprecated keys of a configuration are one finding."""
+    deprecated = [hit for hit in hits if hit.check == "start-deprecated-key"]
+    if len(deprecated) < 2:
+        return hits
+    first, more = deprecated[0], deprecated[1:]
+    named = ", ".join(hit.keys[0] for hit in more)
+    detail = f"{first.fields['detail']}, and so {'is' if len(more) == 1 else 'are'} {named}"
+    merged = first._replace(
+        fields={**first.fields, "detail": detail},
+        also_at=(*first.also_at, *(hit.at for hit in more)),
+        settings=(*first.settings, *(one for hit in more for one in hit.settings)),
+    )
+    return [merged if hit is first else hit for hit in hits if hit not in more]
 
 
 # Each component has a limit for the size of records, and each calls it something else.
@@ -55,6 +78,19 @@ _COUNTERPARTS = {
     ("producer", "message.max.bytes"): "max.request.size",
     ("producer", "max.message.bytes"): "max.request.size",
 }
+
+
+# The component's own settings for the same thing: with one of them set, the stray key costs nobody anything.
+_OWN_INSTEAD = {
+    ("connect", "zookeeper.connect"): ("bootstrap.servers",),
+    ("connect", "replication.factor"): tuple(
+        f"{topic}.storage.replication.factor" for topic in ("config", "offset", "status")
+    ),
+    ("broker", "max.request.size"): ("message.max.bytes",),
+    ("consumer", "zookeeper.connect"): ("group.id",),
+    ("broker", "bootstrap.servers"): ("zookeeper.connect", "controller.quorum.voters"),
+}
+_LACKING_MIN = 3
 
 
 _CLIENTS = ("producer", "consumer", "admin", "streams")
@@ -118,8 +154,10 @@ class _Look:
         if isinstance(verdict, Accepted):
             for rewrite in verdict.rewrites:
                 involved = (rewrite.key, *rewrite.because)
-                # What comes of nothing but absent lines is for the application's code to say.
-                if any(key in self.settings for key in involved):
+                # What comes of nothing but absent lines is for the application's code to say; that Streams
+                # commits more often where it must is no surprise.
+                meant = rewrite.key == "commit.interval.ms" and rewrite.key not in self.settings
+                if any(key in self.settings for key in involved) and not meant:
                     yield self._hit("rewrite", rewrite.detail, involved)
 
     def _judge(self, config: dict[str, Value]) -> Accepted | Rejected:
@@ -169,7 +207,8 @@ class _Look:
             key = setting.key
             if is_known(component, key, version):
                 known = lookup(component, key, version)
-                if known is not None and known.deprecated and not version.assumed:
+                told = known is not None and known.deprecated and not version.assumed
+                if told and not self._is_as_before(setting):
                     yield self._hit("deprecated-key", self._deprecation(key), (key,))
             elif not self._vendor_knows(key) and not self._is_handed_on(key):
                 yield from self._stranger(setting)
@@ -198,11 +237,15 @@ class _Look:
         if history.status in ("removed", "not-yet"):
             # Which release reads the file is only assumed: it may well be one that knows the key.
             if not version.assumed and not self._is_as_before(setting):
-                yield self._hit(*self._other_release(history), (key,))
+                yield self._of_other_release(history, setting)
             return
         severity = "error" if component == "topic" else None
         others = [other for other in components_of(key, version) if other != component]
         if others:
+            if component == "admin" or any(
+                own in self.settings for own in _OWN_INSTEAD.get((component, key), ())
+            ):
+                return  # what an admin client is given, other clients are given too
             detail = f"it is a setting of {_listed(others)}"
             meant = _COUNTERPARTS.get((component, key))
             if meant is not None and is_known(component, meant, version):
@@ -216,10 +259,24 @@ class _Look:
         fixes = (self._renamed(setting, near),) if near and self._takes(near, setting.value) else ()
         yield self._hit("unknown-key", detail, (key,))._replace(severity=severity, fixes=fixes)
 
-    def _other_release(self, history: Fate) -> tuple[str, str]:
-        if history.status == "removed":
-            return "removed-key", f"Kafka {_minor(history.until)} was the last to read it"
-        return "newer-key", f"Kafka {_minor(history.since)} is the first to read it"
+    def _of_other_release(self, history: Fate, setting: Setting) -> Hit:
+        if history.status != "removed":
+            return self._hit(
+                "newer-key", f"Kafka {_minor(history.since)} is the first to read it", (setting.key,)
+            )
+        detail = f"Kafka {_minor(history.until)} was the last to read it"
+        instead = replacement(self.document.component, setting.key)
+        if instead is not None:
+            detail += f"; {instead.text()}"
+        hit = self._hit("removed-key", detail, (setting.key,))
+        if instead is not None and instead.keys and not isinstance(setting.value, Secret):
+            component, version = self.document.component, self.version
+            free = (
+                is_known(component, key, version) and self._takes(key, setting.value) for key in instead.keys
+            )
+            if all(free):
+                return hit._replace(fixes=(self._renamed(setting, *instead.keys),))
+        return hit
 
     def _is_as_before(self, setting: Setting) -> bool:
         """A key that is gone, with the value that Kafka now has for ever: nothing has changed."""
@@ -241,16 +298,16 @@ class _Look:
         verdict = self._judge({**config, key: value})
         return isinstance(verdict, Accepted) or not any(key in reason.keys for reason in verdict.reasons)
 
-    def _renamed(self, setting: Setting, near: str) -> Fix:
+    def _renamed(self, setting: Setting, *names: str) -> Fix:
         component, at = self.document.component, setting.origin.at
         file, line = (at.file, at.line) if at is not None else (None, None)
         # A misspelt password is one all the same: what the right name makes a secret is not shown.
         value = setting.value
-        shown = value.template if isinstance(value, Unknown) else str(value_of(near, str(value)))
+        shown = value.template if isinstance(value, Unknown) else str(value_of(names[0], str(value)))
         return Fix(
             (
                 Change(component, setting.key, shown, None, file, line, "remove"),
-                Change(component, near, None, shown, file, line, "add"),
+                *(Change(component, name, None, shown, file, line, "add") for name in names),
             ),
             ("the key is one that Kafka reads",),
             smallest=True,
@@ -283,8 +340,11 @@ class _Look:
 
     def _is_left_to_code(self, reason: Reason) -> bool:
         """What a client's file lacks, the application, a tool or the JVM may give."""
-        lacking = not reason.keys or reason.keys[0] not in self.settings
-        return lacking and self.document.component in _CLIENTS and reason.kind in ("required", "security")
+        own = self.settings.get(reason.keys[0]) if reason.keys else None
+        if own is not None and own.key == "bootstrap.servers" and own.value == "":
+            return self.document.component in _CLIENTS  # a place to fill in
+        left = ("required", "security", "format")
+        return own is None and self.document.component in _CLIENTS and reason.kind in left
 
     def _taken_by(self, reason: Reason, config: dict[str, Value]) -> str | None:
         """Where nobody says which release it is: an older one that has nothing against it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from advisor.api import Fact, Setting
+from advisor.api import Fact, Setting, Unknown
 
 
 def texts(settings: Iterable[Setting]) -> dict[str, str]:
@@ -39,8 +39,12 @@ def listener_hints(settings: Iterable[Setting]) -> tuple[tuple[str, str], ...]:
 
 def worker_hints(settings: Iterable[Setting]) -> tuple[tuple[str, str], ...]:
     """Where a Connect worker connects to, and its group."""
+    settings = list(settings)
     known = texts(settings)
     found = [("bootstrap", server.strip()) for server in known.get("bootstrap.servers", "").split(",")]
+    for item in settings:
+        if item.key == "bootstrap.servers" and isinstance(item.value, Unknown):
+            found.append(("filled-in", item.value.template))
     if "group.id" in known:
         found.append(("group", known["group.id"]))
     return tuple(pair for pair in dict.fromkeys(found) if pair[1])

@@ -60,12 +60,13 @@ _KAFKA_KEY = re.compile(
 _KUBERNETES = re.compile(r"^apiVersion[ \t]*:", re.MULTILINE)
 _STARTS_BROKER = re.compile(
     r"kafka-server-start|/etc/(?:confluent|kafka)/docker/run|start-kafka\.sh|scripts/kafka/(?:run|entrypoint)|"
-    r"docker-entrypoint\.sh|KafkaDockerWrapper|KafkaRaftServer"
+    r"(?:docker-)?entrypoint\.sh|KafkaDockerWrapper|KafkaRaftServer"
 )
 _TOOL = re.compile(
     r"\bkafka-(?:topics|configs|acls|console|consumer|producer|broker-api|storage|metadata|reassign|verifiable"
     r"|leader|log-dirs|features)|\bcub\b|kafka-ready|\bkcat\b|\bkafkacat\b"
 )
+_REDPANDA = re.compile(r"(?:^|/)redpanda(?:$|[:@])")
 _IDLE = re.compile(r"\bsleep\b|\btail -f")
 # Clusters are told apart by comparing their brokers.
 _CONTAINERS_MAX = 1_000
@@ -120,6 +121,7 @@ def load(source: Source) -> Loaded:
     containers: list[Container] = []
     applications: list[Application] = []
     names: set[str] = set()
+    redpandas: list[str] = []
     elsewhere = False
     for root in _roots(source.text, problems):
         services = services_of(root)
@@ -130,6 +132,7 @@ def load(source: Source) -> Loaded:
             elsewhere = elsewhere or bool(missing)
         for name, key, service in services.pairs() if services is not None else ():
             if service.kind == "mapping":
+                redpandas += [name] if _REDPANDA.search(service.text_at("image") or "") else []
                 found = _container(name, key.line, service, services, place, known, problems)
                 if found is not None:
                     containers.append(found)
@@ -138,14 +141,23 @@ def load(source: Source) -> Loaded:
                 if len(containers) > _CONTAINERS_MAX:
                     raise LoadError(f"more than {_CONTAINERS_MAX:,} Kafka containers in one file", key.line)
     documents = (
-        *_documents(source.file, containers, None if elsewhere else names, applications),
+        *_documents(source.file, containers, names, elsewhere, applications),
         *documents_of(source.file, applications),
     )
+    documents = tuple(_beside_redpanda(document, redpandas) for document in documents)
     if not documents:
         return Loaded((), "skipped", "; ".join(problems) or "no container that runs a broker or a worker")
     if problems:
         return Loaded(documents, "partial", "; ".join(dict.fromkeys(problems)))
     return Loaded(documents)
+
+
+def _beside_redpanda(document: Document, brokers: list[str]) -> Document:
+    """A worker of brokers that are not Kafka's own: how many there are counts for it all the same."""
+    if not brokers or document.component != "connect":
+        return document
+    here = Origin("file", Location(document.file, document.line), "Redpanda containers in this file")
+    return document._replace(facts=(*document.facts, Fact("cluster.brokers", str(len(brokers)), here)))
 
 
 def _application(
@@ -185,9 +197,9 @@ def _container(
         return None
     command = command_of(chain, known, variables)
     text = " ".join(part for part, _ in command)
-    if is_tool(text, variables):
+    if is_tool(text, variables) or _is_another_of(image, text, variables):
         return None
-    environment = read_environment(image, _prepared(image, variables).values())
+    environment = read_environment(image, variables.values())
     settings = {item.key: item for item in environment.settings}
     overrides = command_overrides(command, place.file)
     settings.update({item.key: item for item in overrides})
@@ -227,6 +239,13 @@ def is_tool(command: str, variables: dict[str, Variable]) -> bool:
     return bool(_TOOL.search(command)) or (bool(_IDLE.search(command)) and guess(variables) is None)
 
 
+def _is_another_of(image: Image, command: str, variables: dict[str, Variable]) -> bool:
+    """Strimzi's image runs what it is told to run, and Confluent's does not start without a variable."""
+    if image.family == "strimzi":
+        return not _STARTS_BROKER.search(command)
+    return image[:2] == ("confluent", "broker") and not any(name.startswith("KAFKA_") for name in variables)
+
+
 def _is_override(name: str, chain: list[tuple[Node, Place]], variables: dict[str, Variable]) -> bool:
     """A fragment that Compose merges into a broker of another file."""
     if first_node(chain, "image") is not None or first_node(chain, "build") is not None:
@@ -234,16 +253,6 @@ def _is_override(name: str, chain: list[tuple[Node, Place]], variables: dict[str
     # 3.9 knows the keys of both modes.
     keys = (escaped_key(variable.removeprefix("KAFKA_").removeprefix("CFG_")) for variable in variables)
     return bool(re.search(r"kafka|broker", name)) and any(is_known("broker", key, "3.9") for key in keys)
-
-
-def _prepared(image: Image, variables: dict[str, Variable]) -> dict[str, Variable]:
-    if image.family != "wurstmeister":
-        return variables
-    # _{HOSTNAME_COMMAND} is filled in by the image when it starts.
-    return {
-        name: variable._replace(text=re.sub(r"_\{(\w+)\}", r"${\1}", variable.text))
-        for name, variable in variables.items()
-    }
 
 
 def _debezium_role(variables: dict[str, Variable]) -> list[Setting]:
@@ -276,7 +285,8 @@ def _doubts(name: str, image: Image, command: str, overridden: bool) -> list[str
 def _documents(
     file: str,
     containers: list[Container],
-    services: Collection[str] | None,
+    services: Collection[str],
+    elsewhere: bool,
     applications: list[Application],
 ) -> tuple[Document, ...]:
     brokers = [item for item in containers if item.image.component == "broker"]
@@ -299,7 +309,7 @@ def _documents(
         cluster = file if len(labels) == 1 else f"{file}#{label}"
         hints = (*common, ("cluster", cluster), *listener_hints(item.settings))
         facts = (
-            *_facts(item, members, services),
+            *_facts(item, members, services, elsewhere),
             *item.ports,
             *addresses_of(applications, item.names),
             *addresses_of(workers, item.names, "worker.address"),
@@ -309,6 +319,16 @@ def _documents(
         if dropped:
             documents[-1] = documents[-1]._replace(dropped=documents[-1].dropped + dropped)
         for topic in topics:
+            # Each broker is given the same list, and the first to start makes the topics.
+            if any(
+                other.component == "topic"
+                and other.name == topic.name
+                and ("cluster", cluster) in other.hints
+                and [fact.value for fact in other.facts] == [fact.value for fact in topic.facts]
+                and texts(other.settings) == texts(topic.settings)
+                for other in documents
+            ):
+                continue
             documents.append(
                 Document(
                     file,
@@ -351,14 +371,18 @@ def _is_broker(item: Container) -> bool:
     return texts(item.settings).get("process.roles", "broker").replace(" ", "") != "controller"
 
 
-def _facts(item: Container, members: list[Container], services: Collection[str] | None) -> tuple[Fact, ...]:
+def _facts(
+    item: Container, members: list[Container], services: Collection[str], elsewhere: bool
+) -> tuple[Fact, ...]:
     here = Origin("file", Location(item.place.file, item.line))
     facts = list(broker_facts(item.settings))
     if not facts and item.image.family == "apache":
         # The image formats its storage for KRaft and knows no other mode.
         facts.append(Fact("cluster.mode", "kraft", here._replace(note="apache/kafka")))
     counts = [member.replicas for member in members if _is_broker(member)]
-    if all(count is not None for count in counts) and not _is_coordinated_elsewhere(members, services):
+    if all(count is not None for count in counts) and not _is_coordinated_elsewhere(
+        members, services, elsewhere
+    ):
         total = sum(count for count in counts if count is not None)
         facts.append(
             Fact("cluster.brokers", str(total), here._replace(note="broker containers in this file"))
@@ -376,13 +400,13 @@ def _facts(item: Container, members: list[Container], services: Collection[str] 
     return (*facts, *_version(item))
 
 
-def _is_coordinated_elsewhere(members: list[Container], services: Collection[str] | None) -> bool:
-    """Its ZooKeeper or controllers are services of no container here, so more brokers may be there too; or
-    the whole file adds to another, which is told by None."""
-    if services is None:
-        return True
+def _is_coordinated_elsewhere(members: list[Container], services: Collection[str], elsewhere: bool) -> bool:
+    """Its ZooKeeper or controllers are services of no container here, so more brokers may be there too; where
+    nothing names them, a file that depends on services of another may be a part of its cluster."""
     hosts = {host for item in members for host in _quorum(item)}
-    return bool(hosts) and not any(host in services or host in ("localhost", "127.0.0.1") for host in hosts)
+    if not hosts:
+        return elsewhere
+    return not any(host in services or host in ("localhost", "127.0.0.1") for host in hosts)
 
 
 def _quorum(item: Container) -> Iterator[str]:

@@ -12,12 +12,14 @@ from advisor.api import integer
 
 class Image(NamedTuple):
     """family: whose start script reads the environment; component: broker | connect. `bare`: what the
-    variables make is all that Kafka gets, the image adds nothing of its own."""
+    variables make is all that Kafka gets, the image adds nothing of its own. `guessed`: only the variables
+    say that it runs Kafka, and a script that nobody knows reads them."""
 
     family: str
     component: str
     version: str | None = None
     bare: bool = False
+    guessed: bool = False
 
 
 _CONFLUENT = {"cp-kafka", "cp-server", "cp-enterprise-kafka", "confluent-local"}
@@ -164,16 +166,17 @@ def guess(names: Iterable[str]) -> Image | None:
     names = set(names)
     bitnami = {name.removeprefix("KAFKA_CFG_") for name in names if name.startswith("KAFKA_CFG_")}
     plain = {name.removeprefix("KAFKA_") for name in names if name.startswith("KAFKA_")}
-    # Only wurstmeister's script makes topics of this one.
-    other = "wurstmeister" if "CREATE_TOPICS" in plain else "confluent"
+    # Only wurstmeister's script makes topics of this one, and runs commands of the others.
+    scripted = "CREATE_TOPICS" in plain or {"HOSTNAME_COMMAND", "BROKER_ID_COMMAND", "PORT_COMMAND"} & names
+    other = "wurstmeister" if scripted else "confluent"
     for family, bare in (("bitnami", bitnami), (other, plain)):
         if len(bare & _STRONG) >= 2 and bare & _REACHED:
-            return Image(family, "broker")
+            return Image(family, "broker", guessed=True)
     worker = {name.removeprefix("CONNECT_") for name in names if name.startswith("CONNECT_")}
     if {"BOOTSTRAP_SERVERS", "GROUP_ID"} <= worker or "CONFIG_STORAGE_TOPIC" in worker:
-        return Image("confluent", "connect")
+        return Image("confluent", "connect", guessed=True)
     if {"CONFIG_STORAGE_TOPIC", "OFFSET_STORAGE_TOPIC"} <= names:
-        return Image("debezium", "connect")
+        return Image("debezium", "connect", guessed=True)
     return None
 
 

@@ -10,6 +10,7 @@ from advisor.api import (
     Location,
     Secret,
     Setting,
+    Unknown,
     integer,
     known_anywhere,
     lookup,
@@ -49,6 +50,7 @@ _NOT_KEYS = re.compile(
 _SERVICE_LINK = re.compile(
     r"KAFKA_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT_\d+_(?:TCP|UDP)(?:_(?:ADDR|PORT|PROTO))?)$"
 )
+_COMMANDED = re.compile(r"_\{(\w+)\}")
 _SINGLE = re.compile(r"(?<=[^_])_(?=[^_])")
 
 
@@ -57,7 +59,10 @@ def read_environment(image: Image, variables: Iterable[Variable]) -> Environment
     found: dict[str, tuple[int, Variable]] = {}
     dropped: list[Dropped] = []
     mapping = _MAPPINGS[image.family, image.component]
-    if image[:2] == ("confluent", "broker"):
+    if image.family == "wurstmeister":
+        # _{HOSTNAME_COMMAND} is filled in by the image when it starts.
+        variables = [one._replace(text=_COMMANDED.sub(r"${\1}", one.text)) for one in variables]
+    if image[:2] in (("confluent", "broker"), ("apache", "broker")):
         variables = _with_key_stores(list(variables))
     for variable in variables:
         if _NOT_KEYS.match(variable.name):
@@ -78,6 +83,8 @@ def read_environment(image: Image, variables: Iterable[Variable]) -> Environment
         elif answer is not None and not _is_unset(image.component, answer[0], variable):
             _keep(found, dropped, answer, variable)
     settings = [_setting(key, variable) for key, (_, variable) in found.items()]
+    if image.guessed:
+        settings = [_as_far_as_kafkas(image.component, one) for one in settings]
     return Environment(tuple(settings), tuple(dropped))
 
 
@@ -89,7 +96,20 @@ def _is_unset(component: str, key: str, variable: Variable) -> bool:
     return known is None or known.type not in ("string", "list", "password", "class")
 
 
-# What configure of cp-kafka makes of files in /etc/kafka/secrets, where a listener speaks SSL.
+_NUMBERS = ("int", "short", "long", "double")
+
+
+def _as_far_as_kafkas(component: str, one: Setting) -> Setting:
+    """The script of an image that is not known may make something of a word where Kafka takes a number."""
+    known = lookup(component, one.key, "3.9") or lookup(component, one.key, "4.3")
+    if known is None or known.type not in _NUMBERS or not isinstance(one.value, str):
+        return one
+    plain = re.fullmatch(r"[+-]?[0-9.]+", one.value.strip()) is not None
+    return one if plain else one._replace(value=Unknown(f"what the image makes of {one.value}"))
+
+
+# What configure of cp-kafka and of apache/kafka makes of files in /etc/kafka/secrets, where a listener speaks
+# SSL.
 _STORES = {
     f"KAFKA_SSL_{store}_{written}": f"KAFKA_SSL_{store}_{made}"
     for store in ("KEYSTORE", "TRUSTSTORE")

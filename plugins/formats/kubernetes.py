@@ -25,6 +25,7 @@ from advisor.api import (
     Source,
     integer,
     parse_yaml,
+    without_actions,
 )
 
 if TYPE_CHECKING:
@@ -57,11 +58,15 @@ def claim(name: str, text: str) -> int:
 
 def load(source: Source) -> Loaded:
     found: list[Document] = []
+    filled_in = False
     try:
         roots = parse_yaml(source.text)
     except LoadError:
         # A chart's template, or a file of somebody else's: not for us to complain about.
-        return Loaded((), "skipped", "it is no YAML as it stands: a template, perhaps")
+        try:
+            roots, filled_in = parse_yaml(without_actions(source.text)), True
+        except LoadError:
+            return Loaded((), "skipped", "it is no YAML as it stands: a template, perhaps")
     resources = [one for root in roots for one in (root, *_items(root)) if one.kind == "mapping"]
     maps = [one for one in resources if one.text_at("kind") == "ConfigMap"]
     services = [one for one in resources if one.text_at("kind") == "Service"]
@@ -76,6 +81,10 @@ def load(source: Source) -> Loaded:
             found += documents_of(source.file, resource, brokers)
     if not found:
         return Loaded((), "skipped", "no workload of Kubernetes, and no file of Kafka's in a ConfigMap")
+    if filled_in:
+        return Loaded(
+            tuple(found), "partial", "lines of a template are left out: what they put in is not known"
+        )
     return Loaded(tuple(found))
 
 

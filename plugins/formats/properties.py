@@ -75,6 +75,8 @@ _STATEMENTS = (("{%", "%}"), ("{#", "#}"), ("<%", "%>"))
 # A line that is one Go template action, `{{- if .Values.tls }}`; `{{ key }}={{ value }}` is none.
 _ACTION = re.compile(r"\{\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}\}")
 _TEMPLATE_MARKS = ("{%", "{{", "{#", "<%", "${")
+# The head of a section, as Python's configparser reads them.
+_SECTION = re.compile(r"\[[\w .:-]+\]")
 _ADDRESS = re.compile(r"[\w.-]+:[0-9]+|\[[0-9a-fA-F:.]+\]:[0-9]+")
 _KEY_LINE = re.compile(r"^[ \t\f]*([A-Za-z][\w.-]*)[ \t\f]*[=:]", re.MULTILINE)
 
@@ -217,6 +219,10 @@ def _entries(text: str) -> tuple[list[Entry], str | None]:
     else:
         plain = text
     entries = parse_properties(plain)
+    if plain.lstrip().startswith("[") or "\n[" in plain:
+        within = [entry for entry in entries if not _SECTION.fullmatch(f"{entry.key} {entry.value}".strip())]
+        if len(within) < len(entries):
+            entries, reason = within, "it has sections: which of them a program takes is not known"
     if "{" in text or "<%" in text:
         plain_keys = [entry for entry in entries if not any(mark in entry.key for mark in _TEMPLATE_MARKS)]
         if len(plain_keys) < len(entries):

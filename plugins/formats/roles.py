@@ -212,6 +212,12 @@ def _settled(held: Collection[str]) -> Role | None:
         return Role("connect-standalone", "connect")
     if len(_WORKER_TOPICS & set(held)) >= 1:
         return Role("connect", "connect")
+    if (
+        "zookeeper.connect" in held
+        and "group.id" in held
+        and not _BROKERS_OWN - {"zookeeper.connect"} & set(held)
+    ):
+        return Role("consumer", "java")  # of the times before 0.9
     if "process.roles" in held or len(_BROKER_KEYS & set(held)) >= 3:
         return Role("broker", "java")
     if "application.id" in held:

@@ -148,7 +148,7 @@ def _listed(prop: Prop, section: str, key: str, conditional: bool) -> _Strayed:
 
 def _stray(prop: Prop, section: str, rest: tuple[str, ...], conditional: bool) -> _Strayed | None:
     guess = meant_by(section, rest) if rest else None
-    if guess is None and (section == "common" or "topic" in uniform("".join(rest))):
+    if guess is None:
         return None  # an application's own, such as spring.kafka.topic.name: it reads them itself
     meant_for, right = guess or (section, None)
     if right is not None and section not in ("common", meant_for):
@@ -160,7 +160,10 @@ def _stray(prop: Prop, section: str, rest: tuple[str, ...], conditional: bool) -
     detail = f"{place} has no field {'.'.join(rest)}, so Spring Boot gives it to no client"
     key = right.rpartition("properties.")[2] if right else prop.name
     where = Location(prop.file, prop.line)
-    dropped = Dropped(prop.name, value_of(key, prop.text), where, "binds-to-nothing", detail, right)
+    # Boot's fields take 30s and 16KB, Kafka's keys plain numbers.
+    kind = "millis" if key.endswith(".ms") else "bytes" if key.endswith(".bytes") else "text"
+    text = converted(kind, prop.text)
+    dropped = Dropped(prop.name, value_of(key, text), where, "binds-to-nothing", detail, right)
     return _Strayed(home, dropped, conditional)
 
 
@@ -263,7 +266,9 @@ def _settle(mine: Sequence[_Bound], component: str) -> tuple[list[_Bound], list[
     for rank, key in sorted(slots, key=lambda slot: slot[0]):
         one = slots[rank, key]
         before = standing.get(key)
-        if before is not None and _value(before) != _value(one):
+        # A profile is there to write over what holds without it.
+        meant = before is not None and one.part.condition != before.part.condition
+        if before is not None and _value(before) != _value(one) and not meant:
             place = _PLACES[rank].format(component)
             dropped.append(_overridden(before, f"{place} ({_at(one)}) is written over it"))
         standing[key] = one

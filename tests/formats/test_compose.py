@@ -195,10 +195,11 @@ def test_an_own_image_is_told_by_what_it_is_built_from():
 
 def test_an_image_that_nobody_knows_is_told_by_its_variables():
     broker = ("KAFKA_ADVERTISED_LISTENERS", "KAFKA_ZOOKEEPER_CONNECT")
-    assert guess(broker) == Image("confluent", "broker")
-    assert guess((*broker, "KAFKA_CREATE_TOPICS")) == Image("wurstmeister", "broker")
-    assert guess(("KAFKA_CFG_LISTENERS", "KAFKA_CFG_NODE_ID")) == Image("bitnami", "broker")
-    assert guess(("GROUP_ID", "CONFIG_STORAGE_TOPIC", "OFFSET_STORAGE_TOPIC")) == Image("debezium", "connect")
+    assert guess(broker) == Image("confluent", "broker", guessed=True)
+    assert guess((*broker, "KAFKA_CREATE_TOPICS")) == Image("wurstmeister", "broker", guessed=True)
+    assert guess(("KAFKA_CFG_LISTENERS", "KAFKA_CFG_NODE_ID")) == Image("bitnami", "broker", guessed=True)
+    worker = ("GROUP_ID", "CONFIG_STORAGE_TOPIC", "OFFSET_STORAGE_TOPIC")
+    assert guess(worker) == Image("debezium", "connect", guessed=True)
     assert guess(("KAFKA_BROKERS", "KAFKA_TOPIC")) is None
 
 

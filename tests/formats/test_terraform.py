@@ -154,3 +154,11 @@ def test_names_that_lead_in_circles_are_not_known():
     load, _ = runner.code_of("terraform")
     (document,) = load(Source("topics.tf", text, lambda _: None)).documents
     assert document.settings == ()
+
+
+def test_all_of_a_list_is_an_expression_that_nobody_evaluates():
+    text = "a = one(x.default[*].name)\nb = x.default[*].name\nc = 3\n"
+    found = parse_hcl(text)
+    assert [one.name for one in found.attributes] == ["a", "b", "c"]
+    assert found.attribute("a").kind == "call"
+    assert found.attribute("c").value == "3"

@@ -248,7 +248,8 @@ def _check(config: Config) -> Iterator[Reason]:
     if any(endpoint.host == _ANY for endpoint in advertised):
         yield Reason(
             "format",
-            (_ADVERTISED if config.has(_ADVERTISED) else _LISTENERS,),
+            # Of a file that something completes, the advertised ones may come from there.
+            (_ADVERTISED,) if config.has(_ADVERTISED) else (_LISTENERS, _ADVERTISED),
             f"{_ANY} cannot be advertised: clients could not reach it; set {_ADVERTISED}",
         )
     if config.since(3, 9) and any(endpoint.host == _ANY for endpoint in advertised_by_controller(config)):

@@ -12,7 +12,18 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from advisor.api import Document, Fact, Location, Node, Origin, Setting, integer, is_template, setting
+from advisor.api import (
+    Document,
+    Dropped,
+    Fact,
+    Location,
+    Node,
+    Origin,
+    Setting,
+    integer,
+    is_template,
+    setting,
+)
 
 from ..compose import is_tool
 from ..compose_service import OVERRIDE
@@ -51,7 +62,36 @@ def documents_of(
         document = document_of_variables(file, name, container.line, label, image, variables)
         if image.component == "broker":
             document = _broker(file, document, workload, image, command, services)
+            document = document._replace(
+                dropped=(*document.dropped, *_service_links(file, pod, image, variables, workload, services))
+            )
         yield document
+
+
+def _service_links(
+    file: str,
+    pod: Node | None,
+    image: Image,
+    variables: Sequence[Variable],
+    workload: Node,
+    services: Sequence[Node],
+) -> Iterator[Dropped]:
+    """A Service called kafka gives every pod of its namespace KAFKA_PORT=tcp://..., which these images take
+    for a setting: cp-kafka does not start with it."""
+    links = pod.text_at("enableServiceLinks") if pod is not None else None
+    if image.family not in ("confluent", "apache") or links == "false":
+        return
+    if any(one.name == "KAFKA_PORT" for one in variables):
+        return
+    for service in services:
+        name = service.get("metadata", "name")
+        here = service.text_at("metadata", "namespace") == workload.text_at("metadata", "namespace")
+        if name is not None and name.text() == "kafka" and here:
+            detail = (
+                "this Service is called kafka, so Kubernetes sets the variable in every pod, and the image "
+                "makes a key of it: name the Service differently or set enableServiceLinks: false"
+            )
+            yield Dropped("KAFKA_PORT", "tcp://", Location(file, name.line), "service-link", detail)
 
 
 def _image(container: Node, variables: Sequence[Variable]) -> Image | None:

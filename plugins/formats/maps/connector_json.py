@@ -50,6 +50,8 @@ def claim(name: str, text: str) -> int:
 
 
 def load(source: Source) -> Loaded:
+    if not source.text.lstrip().startswith(("{", "[")):
+        return Loaded((), "skipped", "no JSON: a command or a comment stands before the connector")
     found = [
         document
         for path, node in mappings_in(parse_json(source.text))

@@ -43,10 +43,15 @@ def completed(settings: Sequence[Setting], defaults: Mapping[str, str], whose: s
 def _duplicates(node: Node, file: str, named: Callable[[str], str | None]) -> Iterator[Dropped]:
     for at, old in node.duplicates:
         key = named(at.text()) if at.kind == "scalar" else None
-        if key is not None and is_given(old):
+        if key is not None and is_given(old) and not _is_remark(at.text()):
             detail = f"{at.text()} stands again further down, and that one is used"
             where = Location(file, at.line)
             yield Dropped(at.text(), value_of(key, text_of(old)), where, "overridden", detail)
+
+
+def _is_remark(name: str) -> bool:
+    """JSON has no comments, so a key of no meaning holds them, and any number of times."""
+    return name.startswith(("_", "//", "#")) or name.lower() in ("comment", "comments")
 
 
 def is_given(node: Node) -> bool:

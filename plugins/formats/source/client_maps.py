@@ -69,7 +69,10 @@ class _Around:
         for at, token in enumerate(code.tokens):
             if token.kind != "name":
                 continue
-            if token.text in _FACTORIES:
+            if token.text in ("AdminClient", "Admin") and code.name(at + 2) == "create":
+                for name in _handed(code, at + 2):
+                    self.handed.setdefault(name, ("admin", False))
+            elif token.text in _FACTORIES:
                 self.spring = self.spring or token.text.startswith("Default")
                 for name in _handed(code, at):
                     self.handed.setdefault(name, (_FACTORIES[token.text], token.text.startswith("Default")))
@@ -208,7 +211,11 @@ def _by_to(code: Code, start: int, end: int) -> tuple[tuple[int, int], tuple[int
 
 
 def _component(filled: _Filled, around: _Around) -> str | None:
-    """Whose constants they are, else the client that the map is handed to, else what its keys suggest."""
+    """A key that only Streams has settles it: what else stands there, Streams hands to its clients. Else
+    whose constants they are, else the client that the map is handed to, else what its keys suggest."""
+    if any(roles.components(put.key) == {"streams"} for put in filled.puts):
+        handed = around.handed.get(filled.name, ("streams", False))[0]
+        return "admin" if handed == "admin" else "streams"
     owners = [put.owner for put in filled.puts if put.owner]
     if owners:
         return max(sorted(set(owners)), key=owners.count)

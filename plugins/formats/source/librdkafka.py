@@ -89,14 +89,18 @@ def _maps(code: Code) -> Iterator[_Map]:
     for at, token in enumerate(code.tokens):
         if token.kind == "name" and token.text in _MAKES and code.sign(at + 1, "("):
             used += _given(code, at)
+    also: dict[str, str] = {}
     for _, name, value in code.assignments():
         if value.kind == "map" and value.pairs:
             named[name] = _laid_over(value, named)
+        elif value.kind == "name" and value.text in named:
+            also[name] = value.text
     changes = _changes(code)
     taken = set()
     for component, value in used:
         if value.kind == "name":
             name = value.text.rpartition(".")[2]
+            name = also.get(name, name)
             if name in named:
                 taken.add(name)
                 yield _Map(name, component, _changed(named[name], changes.get(name, ())))
@@ -198,6 +202,8 @@ def _roles(one: _Map, file: str) -> list[str]:
 def _document(file: str, code: Code, one: _Map, component: str, before: list[_Map]) -> Document:
     settings: dict[str, Setting] = {}
     for key, value in _flat(one.value):
+        if key.endswith("_cb"):
+            continue  # a program sets a callback, and this is one
         if librdkafka(key) is not None and (one.component or roles.belongs(key, component)):
             settings[key] = _setting(file, key, value)
     name = f"{stem_of(file)} {one.name or component}"

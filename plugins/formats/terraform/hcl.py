@@ -259,9 +259,8 @@ class _Parser:
             self.token.kind == "sign" and self.token.text in ("}", "]", ")", ",", ":", "=", "=>", "...")
         )
 
-    def skip_rest(self) -> None:
-        """To the end of an expression; inside brackets a new line ends nothing."""
-        depth = 0
+    def skip_rest(self, depth: int = 0) -> None:
+        """To the end of an expression; inside brackets (`depth` are open) a new line ends nothing."""
         last = None
         while self.token.kind != "end":
             if depth == 0 and self.is_over() and not (self.is_sign(":") and last == "?"):
@@ -332,7 +331,7 @@ class _Parser:
                 steps.append(_text(step, line).value if step.kind == "text" else step.text)
                 end = self.expect("]").end
             else:
-                self.skip_rest()
+                self.skip_rest(1 if opener.text == "[" else 0)
                 return self.other(first.start)
         path = tuple(Expr("word", step, line, first.start, end) for step in steps)
         return Expr("reference", self.text[first.start : end], line, first.start, end, path)
