@@ -52,10 +52,10 @@ class Options(NamedTuple):
     without: tuple[str, ...] = ()
     # Also count what only the profile keeps from being reported.
     count_hidden: bool = False
-    # Not: only what is found, each finding for itself and without a fix, for who compares two audits.
-    fixes: bool = True
     # What an editor holds and has not written yet, by real path: read instead of the files.
     unsaved: Mapping[str, bytes] = NOTHING_UNSAVED
+    # Not: only what is found, each finding for itself and without a fix, for who compares two audits.
+    fixes: bool = True
 
 
 class Root(NamedTuple):
