@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .catalog import librdkafka as librdkafka
     from .catalog import librdkafka_only as librdkafka_only
     from .catalog import lookup as lookup
+    from .catalog import replacement as replacement
     from .catalog import resolve_version as resolve_version
     from .catalog import suggest as suggest
     from .context import Context as Context
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
     from .join.controllers import first_setting as first_setting
     from .join.controllers import holds_partitions as holds_partitions
     from .join.controllers import roles_of as roles_of
+    from .join.old_clients import clients_too_old as clients_too_old
     from .model import Change as Change
     from .model import Deployment as Deployment
     from .model import Document as Document
@@ -98,6 +100,7 @@ if TYPE_CHECKING:
     from .syntax.yamltree import Node as Node
     from .syntax.yamltree import parse_yaml as parse_yaml
     from .tell.html.audit_page import audit_page as audit_page
+    from .tell.messages import message_of as message_of
     from .tell.run import run_lines as run_lines
     from .tell.run import run_of as run_of
     from .tell.run.faults import faults_text as faults_text
@@ -108,7 +111,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "accept": "Accepted Reason Rejected Rewrite would_accept would_accept_librdkafka",
     "catalog": "COMPONENTS Fate Version components_of edit_distance fate is_known keys known_anywhere "
-    "librdkafka librdkafka_only lookup resolve_version suggest",
+    "librdkafka librdkafka_only lookup replacement resolve_version suggest",
     "context": "Context Hit Judgement",
     "edit.steps": "CannotEdit EditStep Splice inserted_after line_end line_start next_line related "
     "removed_lines spliced",
@@ -118,10 +121,12 @@ _HOMES = {
     "Setting Source Undisclosed Unknown Value",
     "output.text": "json_text printable",
     "join.controllers": "READ_BY_CONTROLLERS controllers_apart first_setting holds_partitions roles_of",
+    "join.old_clients": "clients_too_old",
     "read.values": "setting value_of",
     "output.terminal": "wrapped",
     "tell.html.audit_page": "audit_page",
     "tell.run": "run_lines run_of",
+    "tell.messages": "message_of",
     "tell.run.faults": "faults_text headline_text spent_in",
     "tell.run.text": "legend_lines",
     "read.secrets": "is_secret_key",

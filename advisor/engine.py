@@ -12,6 +12,7 @@ from .find.notices import check_clients, limit_notices, name_notices, suppressio
 from .find.rules.choice import ALL, Choice
 from .find.suppress import Suppressions
 from .join.link import Overrides, apply_overrides, link, with_own_ids
+from .join.old_clients import stated_version
 from .join.profiles import Profile, profile_of
 from .join.versions import choose_version
 from .memo.cache import Cache, open_cache
@@ -19,7 +20,7 @@ from .model import Deployment, Document, Finding, UsageError
 from .packs.pack import Rule, load_packs
 from .packs.questions import check_rules
 from .read.files import PROJECT_FILE, Scope, Unreadable, Workspace, find_scope, leave_out, read_bytes
-from .read.load import FileRecord, load_file, relative
+from .read.load import NOTHING_UNSAVED, FileRecord, load_file, relative
 from .read.project import EMPTY, Project, load_project
 from .read.text_shapes import TextShapes
 from .registry import Registry, load_registry
@@ -51,6 +52,8 @@ class Options(NamedTuple):
     without: tuple[str, ...] = ()
     # Also count what only the profile keeps from being reported.
     count_hidden: bool = False
+    # What an editor holds and has not written yet, by real path: read instead of the files.
+    unsaved: Mapping[str, bytes] = NOTHING_UNSAVED
 
 
 class Root(NamedTuple):
@@ -93,11 +96,11 @@ class Audit(NamedTuple):
 def in_order(roots: Sequence[Root]) -> list[tuple[Root, Finding]]:
     """Findings in the order of the report: by file, line, code."""
     found = [(root, finding) for root in roots for finding in root.findings]
-    found.sort(key=_order)
+    found.sort(key=report_order)
     return found
 
 
-def _order(pair: tuple[Root, Finding]) -> tuple[str, int, str, str, tuple[str, ...]]:
+def report_order(pair: tuple[Root, Finding]) -> tuple[str, int, str, str, tuple[str, ...]]:
     root, finding = pair
     return root.prefix + finding.at.file, finding.at.line or 0, finding.code, finding.resource, finding.keys
 
@@ -221,7 +224,9 @@ def _linked(
     for number, (path, target, named) in enumerate(workspace.files, 1):
         if number % 200 == 0:
             progress(f"read {number} of {len(workspace.files)} files")
-        record = load_file(path, workspace.root, registry, project, target, named, shapes=shapes)
+        record = load_file(
+            path, workspace.root, registry, project, target, named, shapes=shapes, unsaved=options.unsaved
+        )
         if record is None:
             ignored += target
         else:
@@ -308,10 +313,14 @@ def _hidden(asking: Asking, project: Project, linked: Linked, asked: Asked) -> i
         return 0
     strict = asking._replace(options=asking.options._replace(profile="prod"))
     shown = {(one.code, one.at, one.keys, one.message) for one in asked.findings}
-    return sum(
-        one.suppressed is None and (one.code, one.at, one.keys, one.message) not in shown
+    more = [
+        one
         for one in ask_linked(strict, project, linked).findings
-    )
+        if one.suppressed is None and (one.code, one.at, one.keys, one.message) not in shown
+    ]
+    from .find.one_cause import by_cause
+
+    return len(by_cause(more, asking.rules, linked.deployments))
 
 
 def _notices(asking: Asking, root: RootAsked, linked: Linked, asked: Asked) -> Iterator[str]:
@@ -403,12 +412,17 @@ def _document_versions(
     documents: Sequence[Document], deployments: Sequence[Deployment], stated: str | None
 ) -> dict[int, Version]:
     """A broker's or topic's version is its cluster's, a Connect worker's its image's; the library of any
-    other client is its own, so only a stated version binds it."""
+    other client is its own, so only a stated version binds it, and `[[client]] version` before that. A row of
+    a table states its own."""
     versions: dict[int, Version] = {}
     alone = choose_version(stated, ())[0]
     for document in documents:
-        own = document.component in ("broker", "connect", "connect-standalone")
-        versions[id(document)] = choose_version(stated, [document])[0] if own else alone
+        own = document.component in ("broker", "connect", "connect-standalone") or document.format == "row"
+        library = stated_version(document) if document.client != "librdkafka" else None
+        if library is not None:
+            versions[id(document)] = choose_version(library, ())[0]
+        else:
+            versions[id(document)] = choose_version(stated, [document])[0] if own else alone
     if stated is None:
         for deployment in deployments:
             if deployment.cluster:

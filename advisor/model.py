@@ -136,7 +136,7 @@ class Dropped(NamedTuple):
     """Something written in a file that never reaches Kafka, and why.
 
     cause: overridden | binds-to-nothing | forbidden | not-mapped | no-escape | service-link |
-    needs-prefix. `meant` is what would reach Kafka instead, if known.
+    needs-prefix | never-applied. `meant` is what would reach Kafka instead, if known.
     """
 
     key: str
@@ -224,6 +224,10 @@ def members_of(deployment: Deployment) -> list[Document]:
     return [document for document in parts if document is not None]
 
 
+# What `fix` may do with a change: write it; show it, and write it when its code is named; tell it.
+SAFE, REVIEW, ADVICE = "safe", "review", "advice"
+
+
 class Change(NamedTuple):
     """One edit of a fix. action: set | add | remove."""
 
@@ -239,7 +243,8 @@ class Change(NamedTuple):
 class Edit(NamedTuple):
     """A value that a person would write to mend something; None takes the line out. An edit without a key is
     advice: `field` names the fact it changes and `command` says what to run, because no file can set it.
-    `of`: the file and name of the one group it is for, of several."""
+    `of`: the file and name of the one group it is for, of several. `safety`: safe | review | advice; if it is
+    empty, that of the rule counts."""
 
     field: str
     component: str
@@ -247,17 +252,19 @@ class Edit(NamedTuple):
     value: str | None
     command: str | None = None
     of: tuple[str, str] | None = None
+    safety: str = ""
 
 
 class Fix(NamedTuple):
     """Changes that, applied together, silence the finding. `verified` names what was asked again; where that
-    depends on what is not in sight, `condition` says when it holds."""
+    depends on what is not in sight, `condition` says when it holds. `safety`: safe | review | advice."""
 
     changes: tuple[Change, ...]
     verified: tuple[str, ...] = ()
     price: str | None = None
     smallest: bool = False
     condition: str | None = None
+    safety: str = SAFE
 
 
 class Evidence(NamedTuple):
@@ -296,14 +303,19 @@ class GuaranteeAnswer(NamedTuple):
     def as_dict(self) -> dict[str, Any]:
         """As the report has it."""
         return {
-            **self._asdict(),
+            "name": self.name,
+            "verdict": self.verdict,
             "tolerance": [one._asdict() for one in self.tolerance],
+            "bounds": self.bounds,
+            "states": self.states,
             "depends_on": list(self.depends_on),
+            "reason": self.reason,
         }
 
 
 class Finding(NamedTuple):
-    """One thing to mend, at one place. `advice` is what no file can set: steps to take, commands to run."""
+    """One thing to mend, at one place. `advice` is what no file can set: steps to take, commands to run.
+    `not_fixed`: why a change that would help is not offered. `assuming`: what it rests on, out of sight."""
 
     code: str
     name: str
@@ -320,3 +332,7 @@ class Finding(NamedTuple):
     also_at: tuple[Location, ...] = ()
     suppressed: tuple[str, str] | None = None
     advice: tuple[str, ...] = ()
+    assuming: tuple[str, ...] = ()
+    # Other deployments that have the same from the same place.
+    shared_by: tuple[str, ...] = ()
+    not_fixed: str = ""

@@ -51,18 +51,9 @@ def judge(
 ) -> Outcome | None:
     """None where the question makes no sense: no producer in sight, or one that does not start. `within`:
     where the unseen may be, by the questions before. Not `explained`: what it depends on is not searched."""
-    if question.guarantee in PRODUCER_GUARANTEES:
-        combinations = producer_policies(decoded)
-        knobs = decoded.producer or {}
-    elif any("rack_lost" in faults for faults in question.faults):
-        # Where the racks are not known, nothing is asked: every placement would be a guess.
-        combinations = rack_policies(decoded)
-        if decoded.racks_unplaced:
-            return Outcome("unknown", None, {}, {}, ("broker.rack",), RACKS_UNPLACED)
-        knobs = decoded.knobs
-    else:
-        combinations = replication_policies(decoded, question.part == OWN_PROTOCOL)
-        knobs = decoded.knobs
+    if decoded.racks_unplaced and _is_about_racks(question):
+        return Outcome("unknown", None, {}, {}, ("broker.rack",), RACKS_UNPLACED)
+    combinations, knobs = behaviours(question, decoded)
     if not combinations:
         return None
     alternatives: Sequence[Mapping[str, int | str]] = question.faults or ({},)
@@ -78,6 +69,32 @@ def judge(
         worst = outcome if worst is None else worse(worst, outcome, knobs)
         if outcome.verdict == "broken":
             break
+    return worst
+
+
+def behaviours(question: Question, decoded: Decoded) -> tuple[list[Combination], Mapping[str, Knob]]:
+    """Every behaviour that is possible, the reference one first, and the knobs that make it."""
+    if question.guarantee in PRODUCER_GUARANTEES:
+        return producer_policies(decoded), decoded.producer or {}
+    if _is_about_racks(question):
+        # Where the racks are not known, nothing is asked: every placement would be a guess.
+        return rack_policies(decoded), decoded.knobs
+    return replication_policies(decoded, question.part == OWN_PROTOCOL), decoded.knobs
+
+
+def _is_about_racks(question: Question) -> bool:
+    return any("rack_lost" in faults for faults in question.faults)
+
+
+def at(question: Question, combination: Combination, verdicts: Verdicts) -> Outcome:
+    """What a question comes to in one behaviour: broken if any of its faults breaks it."""
+    worst: Outcome | None = None
+    for faults in question.faults or ({},):
+        outcome = _ask(question, faults, combination, verdicts)
+        worst = outcome if worst is None else worse(worst, outcome, None)
+        if worst.verdict == "broken":
+            break
+    assert worst is not None, "it is asked with some faults, or with none"
     return worst
 
 
@@ -117,11 +134,7 @@ def _over_all(
     explained: bool,
 ) -> Outcome:
     def ask(combination: Combination) -> Outcome:
-        environment = counts(question.environment, combination.policy)
-        counted = counts(faults, combination.policy)
-        verdict = verdicts.ask(question.guarantee, combination.policy, environment, counted)
-        reason = verdict.reason if isinstance(verdict, Unknown) else None
-        return Outcome(verdict.verdict, verdict, environment, counted, (), reason)
+        return _ask(question, faults, combination, verdicts)
 
     hopeful = _hopeful_first(combinations)
     first = ask(hopeful[0])
@@ -141,6 +154,16 @@ def _over_all(
             return broken._replace(verdict="unknown", region=region, **_told(region, knobs))
     # A run is drawn for the reference deployment where a side is not in sight.
     return ask(combinations[0]) if first.verdict == "broken" else first
+
+
+def _ask(
+    question: Question, faults: Mapping[str, int | str], combination: Combination, verdicts: Verdicts
+) -> Outcome:
+    environment = counts(question.environment, combination.policy)
+    counted = counts(faults, combination.policy)
+    verdict = verdicts.ask(question.guarantee, combination.policy, environment, counted)
+    reason = verdict.reason if isinstance(verdict, Unknown) else None
+    return Outcome(verdict.verdict, verdict, environment, counted, (), reason)
 
 
 def _region(

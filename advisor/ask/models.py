@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
-from ..context import Context, Judgement, Question
+from ..context import Context, Judgement, Outside, Question
 from ..hookspecs import ModelSpec
+from ..join.asked_keys import note, noted_in
 from ..model import Deployment
 from ..registry import function
+
+# Of so many deployments the answers are held at a time.
+_HELD_MAX = 64
 
 
 class Models:
@@ -15,8 +20,9 @@ class Models:
 
     def __init__(self, models: Iterable[ModelSpec]) -> None:
         self._functions = {spec.name: spec.function for spec in models if spec.kind == "guarantee"}
-        # Of the deployment that is being answered: what a fix may not add is held against it.
-        self._answering: tuple[Deployment | None, dict[str, tuple[Judgement, ...]]] = (None, {})
+        # What a fix must not make worse is held against the answers before it, and only what reads a key that
+        # it changes is asked again.
+        self._held: dict[int, tuple[Deployment, dict[str, _Answer]]] = {}
 
     def answers(self, guarantee: str | None) -> bool:
         return guarantee in self._functions
@@ -25,16 +31,43 @@ class Models:
     def functions(self) -> list[str]:
         return sorted(self._functions.values())
 
-    def answering(self, deployment: Deployment) -> None:
-        """From now on each rule judges this deployment once, until the next."""
-        self._answering = deployment, {}
+    def hold(self, deployment: Deployment) -> None:
+        """From now on each rule judges this deployment once."""
+        if id(deployment) not in self._held:
+            if len(self._held) >= _HELD_MAX:
+                del self._held[next(iter(self._held))]
+            self._held[id(deployment)] = deployment, {}
 
     def judge(self, question: Question, deployment: Deployment, context: Context) -> tuple[Judgement, ...]:
-        answering, known = self._answering
-        found = known.get(question.rule) if deployment is answering else None
+        held = self._held.get(id(deployment))
+        if held is None:
+            return self._judged(question, deployment, context)
+        found = held[1].get(question.rule)
         if found is None:
-            code = function(self._functions[question.guarantee], "judgements")
-            found = tuple(code(deployment, context.asking(question)))
-            if deployment is answering:
-                known[question.rule] = found
-        return found
+            keys: set[str] = set()
+            start = len(context.outside)
+            with noted_in(keys):
+                judgements = self._judged(question, deployment, context)
+            for key in keys:
+                note(key)
+            found = _Answer(judgements, frozenset(keys), tuple(context.outside[start:]))
+            held[1][question.rule] = found
+        else:
+            context.outside += found.outside
+        return found.judgements
+
+    def keys_read(self, question: Question, deployment: Deployment) -> frozenset[str] | None:
+        """The keys that the answer about a held deployment came from; None if it was not asked."""
+        held = self._held.get(id(deployment))
+        found = held[1].get(question.rule) if held is not None else None
+        return None if found is None else found.keys
+
+    def _judged(self, question: Question, deployment: Deployment, context: Context) -> tuple[Judgement, ...]:
+        code = function(self._functions[question.guarantee], "judgements")
+        return tuple(code(deployment, context.asking(question)))
+
+
+class _Answer(NamedTuple):
+    judgements: tuple[Judgement, ...]
+    keys: frozenset[str]
+    outside: tuple[Outside, ...]

@@ -62,6 +62,7 @@ class Decoded(NamedTuple):
     kraft: bool = True
     racks_unplaced: bool = False  # brokers that name no rack, too many to try every placement
     minimum_with_elr: int | None = None  # min.insync.replicas with eligible leader replicas, if another
+    brokers_assumed: bool = False  # no file says how many brokers there are: as of a cluster of several
 
 
 class Internal(NamedTuple):
@@ -86,6 +87,9 @@ INTERNAL = {
         "__transaction_state",
     ),
     "auto-created": Internal("broker", "default.replication.factor", _MINIMUM),
+    # Any topic that leaves to the brokers how leaders are elected: it may be made with another factor.
+    "by-default": Internal("broker", "default.replication.factor", _MINIMUM),
+    "streams": Internal("streams", "replication.factor", _MINIMUM),
     **{
         f"connect-{name}": Internal(
             "connect",
@@ -98,9 +102,9 @@ INTERNAL = {
 }
 
 
-def decode_internal(deployment: Deployment, topic: str) -> Decoded | None:
+def decode_internal(deployment: Deployment, topic: str, several: bool = False) -> Decoded | None:
     """An internal topic as a deployment of its own: written with acks=all by Kafka itself. None where what
-    makes it is not in sight."""
+    makes it is not in sight. `several`: a cluster that no file counts is taken to have more than a broker."""
     look = Reader(deployment)
     version = look.version
     component, factor_key, minimum_key, *_ = INTERNAL[topic]
@@ -110,18 +114,18 @@ def decode_internal(deployment: Deployment, topic: str) -> Decoded | None:
         return None
     name = "cluster.brokers"
     brokers = fact_count(name, next((fact.value for fact in deployment.facts if fact.name == name), None))
-    if component == "broker" and (brokers or 1) == 1:
+    if component == "broker" and (brokers == 1 or (brokers is None and not several)):
         return None  # one broker has one replica at most, and a lone file does not say how many there are
     factor, factor_found = look.number(component, factor_key)
     if factor == -1:
         factor, factor_found = look.number("broker", "default.replication.factor")
     decided = ((component, factor_found),) if factor_found is not None else ()
     most = brokers or 3
-    known = factor is not None and factor > 0
+    known = factor is not None and factor > (1 if topic == "by-default" else 0)
     replicas = Knob(
         "replicas",
         (factor,) if known else tuple(range(1, min(3, most) + 1)),
-        factor_key,
+        "replication factor" if topic == "by-default" else factor_key,
         decided,
         3,
         look.of_cluster(component, factor_key),
@@ -141,7 +145,15 @@ def decode_internal(deployment: Deployment, topic: str) -> Decoded | None:
     minimum_with_elr = None
     if minimum_key == _MINIMUM:
         knobs["min_isr"], minimum_with_elr = _with_elr(look, knobs["min_isr"], knobs["elr"])
-    return Decoded(version, knobs, {}, "java", topic, minimum_with_elr=minimum_with_elr)
+    return Decoded(
+        version,
+        knobs,
+        {},
+        "java",
+        topic,
+        minimum_with_elr=minimum_with_elr,
+        brokers_assumed=component == "broker" and brokers is None,
+    )
 
 
 def _internal_unclean(look: Reader, topic: str) -> Knob:

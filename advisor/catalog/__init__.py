@@ -7,6 +7,7 @@ from .families import is_known
 from .history import Fate, Record, fate, history
 from .librdkafka import RdKey, librdkafka, librdkafka_names, librdkafka_only
 from .names import edit_distance, is_password, known_anywhere, suggest
+from .replaced import Replacement, replacement
 from .resolution import Resolution, resolution, resolution_table
 from .store import COMPONENTS, Key, components_of, keys, lookup
 from .versions import NEWEST, RELEASES, Version, resolve_version
@@ -19,6 +20,7 @@ __all__ = [
     "Key",
     "RdKey",
     "Record",
+    "Replacement",
     "Resolution",
     "Version",
     "components_of",
@@ -33,6 +35,7 @@ __all__ = [
     "librdkafka_names",
     "librdkafka_only",
     "lookup",
+    "replacement",
     "resolution",
     "resolution_table",
     "resolve_version",

@@ -31,6 +31,7 @@ COMMANDS = {
     "docs": "write the documentation as a site, with every run to play",
     "fleet": "audit many configurations on Spark: tables, and who owns what",
     "init": "write a kafka-advisor.toml to start from",
+    "lsp": "serve an editor: findings while you type, facts, quick fixes",
     "plugin": "list what is loaded, and from where",
     "completion": "what bash, zsh or fish needs to complete words on Tab",
 }

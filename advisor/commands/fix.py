@@ -1,8 +1,12 @@
 """Print the smallest verified change as a unified diff, or make it with --write.
 
 Every fix is made in a copy of the files first, and the copy is audited again: the diff is handed over only if
-the findings are gone and nothing above a note is new. Comments, order, quotes, indentation and line endings
-stay as they are. Only files among the PATHs are changed, and never a link's target outside the root.
+the findings are gone and nothing above a note is new. What changes where a consumer goes on reading, where
+keys go, what is deleted or who a member is, is shown as a comment and left to you: name its code with
+--select, or say --reviewed. Notes are left alone unless their code is named.
+
+Comments, order, quotes, indentation and line endings stay as they are. Only files among the PATHs are
+changed, and never a link's target outside the root.
 
 stdout carries the diff alone, with a `#` line above it for what each change mends and what it costs;
 paths in it are relative to the current folder, so that `git apply` and `patch -p1` take it. Everything else
@@ -22,6 +26,7 @@ from . import say
 from .shared.scope_options import add_scope, options_of, problems_of, progress
 
 if TYPE_CHECKING:
+    from ..edit.diff import Diff
     from ..edit.plan import Advice, Edited, Plan
 
 EPILOG = """\
@@ -30,13 +35,14 @@ examples:
   kafka-advisor fix | git apply                make it, through git
   kafka-advisor fix --write producer.properties
   kafka-advisor fix --select KA1 config/       only what loses records
+  kafka-advisor fix --write --select KA404     a change that needs a review, named by its code
 
 A diff never shows a secret, nor the value of a key that nobody knows: where one stands too near, its line
 reads <secret> and the diff does not apply; it says so, and --write makes the change.
 
 exit codes:
   0  nothing to fix, or all of it was written
-  1  a diff was printed, or something above a note is left to do by hand
+  1  a diff was printed, something above a note is left to do by hand, or an error has no fix
   2  a path cannot be read, nothing could be audited, or the command, a pack or a plugin is broken
 """
 
@@ -44,6 +50,11 @@ exit codes:
 def configure(parser: argparse.ArgumentParser) -> None:
     add_scope(parser, "*")
     parser.add_argument("--write", action="store_true", help="change the files instead of printing the diff")
+    parser.add_argument(
+        "--reviewed",
+        action="store_true",
+        help="also make the changes that need a review, which you have done",
+    )
     parser.add_argument(
         "--hook",
         action="store_true",
@@ -74,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
         say(line)
     if result.missing:
         return 2
-    found = plan(options, result, memories)
+    found = plan(options, result, memories, args.reviewed)
     done = _write(found) if args.write else _print(found)
     by_hand = _tell(found)
     if problems:
@@ -88,21 +99,13 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _print(found: Plan) -> bool:
-    """The diff on stdout, as bytes: files keep their encoding and their line endings."""
-    from ..edit.diff import unified
-
-    names = _names(found.files)
+    """The diff on stdout, as bytes: files keep their encoding and their line endings. What needs a review is
+    a comment below it."""
+    names = _names((*found.files, *found.review))
     parts = []
     masked = []
     for edited in found.files:
-        diff = unified(
-            names[edited.file],
-            edited.before,
-            edited.after,
-            _header(edited, found),
-            edited.secrets_before,
-            edited.secrets_after,
-        )
+        diff = _diff(edited, names[edited.file], _header(edited, found))
         parts.append(printable_lines(diff.text))
         if diff.masked:
             masked.append(names[edited.file])
@@ -111,11 +114,23 @@ def _print(found: Plan) -> bool:
                 f"{names[edited.file]}: the diff shows control characters as escapes and does not apply; "
                 "`kafka-advisor fix --write` makes it"
             )
+    for edited in found.review:
+        codes = ",".join(dict.fromkeys(finding.code for finding in edited.findings))
+        parts.append(f"# review: not part of the diff; `fix --select {codes}` makes it\n".encode())
+        diff = _diff(edited, names[edited.file], _header(edited, found))
+        lines = printable_lines(diff.text).splitlines(keepends=True)
+        parts += [line if line.startswith(b"#") else b"# " + line for line in lines]
     sys.stdout.flush()
     sys.stdout.buffer.write(b"".join(parts))
     for name in masked:
         say(f"{name}: the diff masks what may be secret and does not apply; `fix --write` makes the change")
     return not found.files
+
+
+def _diff(edited: Edited, name: str, header: str) -> Diff:
+    from ..edit.diff import unified
+
+    return unified(name, edited.before, edited.after, header, edited.secrets_before, edited.secrets_after)
 
 
 def _names(files: tuple[Edited, ...]) -> dict[str, str]:
@@ -199,10 +214,28 @@ def _replace(edited: Edited) -> str | None:
 
 
 def _tell(found: Plan) -> bool:
-    """What is left to do by hand, on stderr; True if any of it is above a note."""
+    """What is left and why, on stderr; True if any of it is above a note, or an error has no fix."""
     for left in found.left:
         finding = left.finding
-        say(f"left: {left.at or finding.at}: {finding.code} {finding.name}: {left.reason}")
+        say(f"not applied: {left.at or finding.at}: {finding.code} {finding.name}: {left.reason}")
+    for edited in found.review:
+        for finding in edited.findings:
+            say(
+                f"not applied: {finding.at}: {finding.code} {finding.name}: it needs a review; "
+                f"`fix --write --select {finding.code}` makes it"
+            )
+    _tell_by_hand(found)
+    _tell_unfixed(found)
+    if found.notes:
+        have = "note has a fix" if found.notes == 1 else "notes have a fix"
+        say(f"{found.notes} {have}, made when the code is named: `fix --select CODE`")
+    remaining = [left.finding for left in found.left] + [advice.finding for advice in found.advice]
+    remaining += [finding for edited in found.review for finding in edited.findings]
+    remaining += [finding for finding in found.unfixed if finding.severity == "error"]
+    return any(finding.severity != "note" for finding in remaining)
+
+
+def _tell_by_hand(found: Plan) -> None:
     alike: dict[tuple[tuple[Change, ...], tuple[str, ...]], list[Advice]] = {}
     for advice in found.advice:
         if advice.finding.severity == "note":
@@ -213,17 +246,24 @@ def _tell(found: Plan) -> bool:
         for advice in advices:
             finding = advice.finding
             say(f"by hand: {finding.at}: {finding.severity} {finding.code} {finding.name}: {finding.message}")
-        if changes:
+        if changes and all(change.file for change in changes):
+            say(f"    together with the application's code: {'; '.join(map(_change, changes))}")
+        elif changes:
             whole = "all of it" if any(change.file for change in changes) else "it"
             say(f"    no file can set {whole}: {'; '.join(map(_change, changes))}")
         for price in dict.fromkeys(one.fix.price for one in advices if one.fix and one.fix.price):
             say(f"    cost: {price}")
         for step in steps:
             say(f"    {step}")
-    unfixed = [finding for finding in found.unfixed if finding.severity != "note"]
-    if unfixed:
-        codes = ", ".join(sorted({finding.code for finding in unfixed}))
-        have = "findings have" if len(unfixed) > 1 else "finding has"
-        say(f"{len(unfixed)} {have} no fix that is sure ({codes}); `kafka-advisor audit` tells more")
-    remaining = [left.finding for left in found.left] + [advice.finding for advice in found.advice]
-    return any(finding.severity != "note" for finding in remaining)
+
+
+def _tell_unfixed(found: Plan) -> None:
+    """One line for each kind: a repository may have hundreds of one."""
+    alike: dict[tuple[str, str, str], list[Finding]] = {}
+    for finding in found.unfixed:
+        if finding.severity != "note":
+            reason = finding.not_fixed or "no change of a setting is known to help"
+            alike.setdefault((finding.code, finding.name, reason), []).append(finding)
+    for (code, name, reason), findings in alike.items():
+        more = f" and {len(findings) - 1} more" if len(findings) > 1 else ""
+        say(f"no fix: {findings[0].at}{more}: {code} {name}: {reason}")

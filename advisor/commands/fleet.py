@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
+from time import monotonic
 
 from ..model import UsageError
 from . import say
@@ -79,6 +81,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="a path pattern such as '{team}/{service}/**', or a CODEOWNERS file (default: each root's own)",
     )
     add("--roots", metavar="GLOB", help="folders below SOURCE that are roots of their own, such as '*/*'")
+    add("--where", metavar="SQL", help="only rows for which this holds, such as \"cluster = 'prod'\"")
+    add("--catalog", metavar="SCHEMA", help="also append the tables to this schema of Spark's catalog")
     add("--resume", action="store_true", help="take up the run in OUT that was cut short")
     add(
         "--format", choices=("text", "json", "markdown"), default="text", help="what to print (default: text)"
@@ -102,11 +106,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_rules(parser)
     add("--no-link", action="store_true", help="judge each configuration alone")
     add("--no-cache", action="store_true", help="do not use the verdicts of earlier runs")
+    add("--quiet", action="store_true", help="print no line for each step")
 
 
 def run(args: argparse.Namespace) -> int:
     from ..fleet.options import FleetOptions
-    from ..spark.session import check_installed, failures_told, open_session, quiet_interrupts
+    from ..spark.session import check_installed, failures_told, open_session, quiet_interrupts, stop
     from .shared.scope_options import codes_of, today
 
     options = FleetOptions(
@@ -124,6 +129,8 @@ def run(args: argparse.Namespace) -> int:
         columns=_pairs("--column", args.column),
         owners=args.owners,
         roots=args.roots,
+        where=args.where,
+        catalog=args.catalog,
         resume=args.resume,
         now=today(),
     )
@@ -132,14 +139,15 @@ def run(args: argparse.Namespace) -> int:
     from ..fleet.run import audit_fleet
     from ..fleet.tell.summary import render
 
-    _tell(f"starting Spark on {args.remote or args.master}")
+    tell = (lambda text: None) if args.quiet else _steps()
+    tell(f"starting Spark on {args.remote or args.master}")
     spark = open_session(args.master, args.remote, conf)
     quiet_interrupts()
     try:
         with failures_told():
-            result = audit_fleet(spark, list(args.sources), args.out, options, _tell)
+            result = audit_fleet(spark, list(args.sources), args.out, options, tell)
     finally:
-        spark.stop()
+        stop(spark)
     sys.stdout.write(render(result.summary, args.format, result.folder))
     return _exit_code(result.summary, args.fail_on)
 
@@ -154,10 +162,12 @@ def _pairs(word: str, given: list[str]) -> dict[str, str]:
     return found
 
 
-def _tell(text: str) -> None:
-    """Progress goes to a terminal alone."""
+def _steps() -> Callable[[str], None]:
+    """A line for each step; in a log, where nobody watches it come, with the time since the start."""
+    begun = monotonic()
     if sys.stderr is not None and sys.stderr.isatty():
-        say(text)
+        return say
+    return lambda text: say(f"{monotonic() - begun:5.0f} s  {text.strip()}")
 
 
 def _exit_code(summary: dict[str, int], fail_on: str) -> int:

@@ -1,4 +1,5 @@
-"""Write a kafka-advisor.toml to start from, every field explained; or a recipe: files that hold a promise."""
+"""Write a kafka-advisor.toml to start from, every field explained, with its JSON Schema for editors; or a
+recipe: files that hold a promise."""
 
 from __future__ import annotations
 
@@ -23,14 +24,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--kafka-version", metavar="V", help="the Kafka version you run, such as 3.9")
     parser.add_argument("--profile", choices=("dev", "prod"), help="what the folder is")
     parser.add_argument("--recipe", metavar="NAME", help="write the files of a recipe too: no-loss")
+    parser.add_argument(
+        "--no-schema",
+        action="store_true",
+        help="without kafka-advisor.schema.json, by which editors complete and check it",
+    )
     parser.add_argument("--force", action="store_true", help="replace a file that is there")
 
 
 def run(args: argparse.Namespace) -> int:
     from ..join.versions import choose_version
     from ..memo.cache import Cache
-    from ..read.files import PROJECT_FILE
+    from ..read.files import PROJECT_FILE, SCHEMA_FILE
     from ..read.project import load_project, to_toml
+    from ..schemas import schema_text
 
     if not os.path.isdir(args.folder):
         raise UsageError(f"{args.folder}: no such folder")
@@ -46,9 +53,14 @@ def run(args: argparse.Namespace) -> int:
     if args.profile:
         values["profile"] = args.profile
     text = to_toml(values)
+    if not args.no_schema:
+        # As taplo, and with it most editors, want it named: beside it, so that it is found offline.
+        text = f"#:schema ./{SCHEMA_FILE}\n\n{text}"
     # A file that the next audit would refuse is not written.
     load_project(path, text, Cache(None))
     _write(path, text, args.force)
+    if not args.no_schema:
+        _write(os.path.join(args.folder, SCHEMA_FILE), schema_text("project"), force=True)
     return 0
 
 

@@ -16,6 +16,8 @@ from ..find.fingerprint import fingerprint
 from ..find.reuse.memory import Memories
 from ..guard.calls import PluginError
 from ..model import (
+    ADVICE,
+    SAFE,
     Change,
     Deployment,
     Document,
@@ -68,46 +70,72 @@ class Edited(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What `fix` has to say. `also_gone` are findings without a fix of their own that go with the others."""
+    """What `fix` has to say. `review` is what somebody should look at before it is written: the files once
+    more, from how they are with `files` written. `also_gone` are findings without a fix of their own that go
+    with the others, `notes` how many notes have a fix that nobody asked for."""
 
     files: tuple[Edited, ...]
+    review: tuple[Edited, ...]
     also_gone: tuple[Finding, ...]
     left: tuple[Left, ...]
     advice: tuple[Advice, ...]
     unfixed: tuple[Finding, ...]
+    notes: int
 
 
-def plan(options: Options, result: Audit, memories: Memories | None = None) -> Plan:
-    """`memories`: what the audit answered."""
+def plan(options: Options, result: Audit, memories: Memories | None = None, reviewed: bool = False) -> Plan:
+    """`memories`: what the audit answered. `reviewed`: also what needs a review is to be written."""
     shown = [pair for pair in result.findings if pair[1].suppressed is None]
     # The worst first: of two fixes that contradict each other it wins.
     shown.sort(key=lambda pair: -_RANK[pair[1].severity])
-    fixable = [pair for pair in shown if pair[1].fixes and _has_place(pair[1].fixes[0])]
-    by_hand = [pair for pair in shown if pair[1].fixes and not _has_place(pair[1].fixes[0])]
+    fixable = [pair for pair in shown if pair[1].fixes and _is_for_files(pair[1].fixes[0])]
+    by_hand = [pair for pair in shown if pair[1].fixes and not _is_for_files(pair[1].fixes[0])]
     unfixed = [pair for pair in shown if not pair[1].fixes]
-    if not fixable:
-        return _plan((), (), (), by_hand, unfixed)
+    named = [pair for pair in fixable if _is_named(pair[1], options.select)]
+    written = [
+        pair
+        for pair in fixable
+        if pair in named or (pair[1].severity != "note" and (reviewed or pair[1].fixes[0].safety == SAFE))
+    ]
+    review = [pair for pair in fixable if pair not in written and pair[1].severity != "note"]
+    notes = len(fixable) - len(written) - len(review)
+    if not written and not review:
+        return _plan((), (), (), (), by_hand, unfixed, notes)
     with tempfile.TemporaryDirectory(prefix="kafka-advisor-") as folder:
         bench = _Bench(options, result, folder, memories or Memories())
-        made, left = bench.all_together(fixable)
+        made, left = bench.all_together(written)
         still = {name for _, name in _identities(bench.found)}
         files = tuple(bench.files())
-    named = list(_identities(unfixed))
-    gone = [pair for pair, name in named if made and name not in still]
-    stays = [pair for pair, name in named if not made or name in still]
-    return _plan(files, gone, left, by_hand, stays)
+        shown_only: tuple[Edited, ...] = ()
+        open_still = [pair for pair, name in _identities(review) if name in still]
+        if open_still:
+            bench.rest_here()
+            left += bench.all_together(open_still)[1]
+            shown_only = tuple(bench.files())
+    names = list(_identities(unfixed))
+    gone = [pair for pair, name in names if made and name not in still]
+    stays = [pair for pair, name in names if not made or name in still]
+    return _plan(files, shown_only, gone, left, by_hand, stays, notes)
+
+
+def _is_named(finding: Finding, select: Sequence[str]) -> bool:
+    """By its whole code or its name: a beginning such as KA4 names nothing."""
+    return any(one.upper() == finding.code or one == finding.name for one in select)
 
 
 def _plan(
     files: Sequence[Edited],
+    review: Sequence[Edited],
     gone: Sequence[Found],
     left: Sequence[Left],
     by_hand: Sequence[Found],
     unfixed: Sequence[Found],
+    notes: int,
 ) -> Plan:
     advised = [pair for pair in unfixed if pair[1].advice]
     return Plan(
         tuple(files),
+        tuple(review),
         tuple(map(_displayed, gone)),
         tuple(left),
         (
@@ -115,6 +143,7 @@ def _plan(
             *(Advice(_displayed(pair), None) for pair in advised),
         ),
         tuple(_displayed(pair) for pair in unfixed if not pair[1].advice),
+        notes,
     )
 
 
@@ -124,8 +153,8 @@ def _displayed(pair: Found) -> Finding:
     return finding._replace(at=finding.at._replace(file=root.prefix + finding.at.file))
 
 
-def _has_place(fix: Fix) -> bool:
-    return all(change.file is not None for change in fix.changes)
+def _is_for_files(fix: Fix) -> bool:
+    return fix.safety != ADVICE and all(change.file is not None for change in fix.changes)
 
 
 def _identities(findings: Iterable[Found]) -> Iterator[tuple[Found, tuple[str, str, str]]]:
@@ -192,6 +221,7 @@ class _Bench:
         # A rule that was not asked for must not be broken by a fix either.
         self.selected = bool(options.select)
         self.before = _worst(self.copy.findings(every_rule=True) if self.selected else self.found)
+        # Of files that were touched: as they are to begin with, and now.
         self.original: dict[str, bytes] = {}
         self.now: dict[str, bytes] = {}
         self.places: dict[str, tuple[Root, str]] = {}
@@ -257,6 +287,12 @@ class _Bench:
             made += one
             left += refused
         return made, left
+
+    def rest_here(self) -> None:
+        """What is made so far stays: all that comes is tried on top of it."""
+        self.original = dict(self.now)
+        self.reasons = {}
+        self.before = _worst(self.copy.findings(every_rule=True) if self.selected else self.found)
 
     def _undo(self, found: Sequence[Found]) -> None:
         self._restore({})
@@ -346,14 +382,14 @@ class _Bench:
         now = _worst(self.found)
         for pair, name in _identities(made):
             if name in now:
-                reason = f"with it made, {pair[1].code} {pair[1].name} would still be found"
+                reason = f"{pair[1].code} would still be found"
                 yield _Trouble(reason, self._planned(pair))
         if not again:
             return
         for pair, name in _identities(self.copy.findings(every_rule=True) if self.selected else self.found):
             finding, rank = pair[1], _RANK[pair[1].severity]
             if finding.suppressed is None and rank > 1 and self.before.get(name, 0) < rank:
-                reason = f"with it made, {finding.code} {finding.name} would be new: {finding.message}"
+                reason = f"it would introduce {finding.code}: {finding.message}"
                 yield _Trouble(reason, self._concerned(pair))
 
     def _concerned(self, pair: Found) -> set[str]:

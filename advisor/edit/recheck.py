@@ -6,11 +6,12 @@ What no change touches is neither read nor asked a second time.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 
 from ..engine import Linked, Options, Root, RootAsked, ask_root, in_order, link_records, prepare
 from ..find.reuse.memory import Memories
 from ..model import Finding
-from ..read.load import FileRecord, load_file
+from ..read.load import NOTHING_UNSAVED, FileRecord, load_file
 from ..read.project import Project
 from ..read.text_shapes import TextShapes
 from ..registry import Registry
@@ -19,8 +20,8 @@ from ..registry import Registry
 class Readings:
     """Files as they were read last, each until it, or a file beside it that it was read with, is touched."""
 
-    def __init__(self, registry: Registry) -> None:
-        self._registry = registry
+    def __init__(self, registry: Registry, unsaved: Mapping[str, bytes] = NOTHING_UNSAVED) -> None:
+        self._registry, self._unsaved = registry, unsaved
         # Texts that differ in names alone, or are put back as they were, are read once.
         self._shapes = TextShapes(marker for spec in registry.formats for marker in spec.markers)
         self._records: dict[tuple[str, bool, bool], FileRecord | None] = {}
@@ -31,7 +32,7 @@ class Readings:
             path, target, named = place
             read = {os.path.realpath(path)}
             self._records[place] = load_file(
-                path, root, self._registry, project, target, named, read.add, self._shapes
+                path, root, self._registry, project, target, named, read.add, self._shapes, self._unsaved
             )
             for one in read:
                 self._read_by.setdefault(one, set()).add(place)

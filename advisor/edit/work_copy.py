@@ -11,7 +11,7 @@ from ..find.reuse.memory import Memories
 from ..model import Finding, Source
 from ..output.files import write_file
 from ..read.files import PROJECT_FILE, Unreadable, decode, read_bytes
-from ..read.load import FileRecord, relative
+from ..read.load import NOTHING_UNSAVED, FileRecord, relative
 from ..registry import Registry
 from .recheck import Readings, Recheck
 
@@ -24,6 +24,7 @@ class WorkCopy:
         self.result = result
         self.registry: Registry = result.registry
         self.named = [os.path.realpath(path) for path in options.paths]
+        self._unsaved = options.unsaved
         self._copy_files()
         wider = [
             self._there(root.workspace.root)
@@ -36,6 +37,7 @@ class WorkCopy:
             paths=tuple(dict.fromkeys([*(self._there(_place(path)) for path in options.paths), *wider])),
             rules=tuple(os.path.abspath(path) for path in options.rules),
             plugins=tuple(os.path.abspath(path) for path in options.plugins),
+            unsaved=NOTHING_UNSAVED,
         )
         self._memories = memories
         self._readings = Readings(self.registry)
@@ -84,6 +86,8 @@ class WorkCopy:
                 if real.startswith(root + os.sep):
                     self._copy(real, root)
                     os.symlink(self._there(real), there)
+            elif path in self._unsaved:
+                write_file(there, self._unsaved[path])
             elif os.path.isfile(path):
                 shutil.copyfile(path, there)
         except OSError:

@@ -16,6 +16,7 @@ from ..tell.explain import explain_setting
 from ..tell.html.tolerance_numbers import brokers
 from ..tell.run import run_lines, run_of
 from ..tell.run.faults import faults_text
+from ..tell.run.text import legend_lines
 from .examples import example_of
 from .glossary import Term
 from .scenarios import run_of_scenario, scenario
@@ -50,12 +51,16 @@ def _values(name: str, values: Tested, version: Version, titles: Mapping[str, st
         yield f"  {name}={one.value}"
         yield from (f"    {line}" for line, _ in outcome_words(one, titles))
     yield from _versions(name, values, version)
-    for one in values.tried:
-        drawn = next((finding for finding in one.findings if finding["evidence"]["trace"]), None)
-        if drawn is not None:
-            yield ""
-            yield f"How {name}={one.value} does it ({drawn['code']}):"
-            yield from _run(drawn["evidence"]["trace"], drawn["evidence"]["guarantee"])
+    drawn = [
+        (one, next((finding for finding in one.findings if finding["evidence"]["trace"]), None))
+        for one in values.tried
+    ]
+    told = [(one, finding) for one, finding in drawn if finding is not None]
+    for one, finding in told:
+        yield ""
+        yield f"How {name}={one.value} does it ({finding['code']}):"
+        last = finding is told[-1][1]
+        yield from _run(finding["evidence"]["trace"], finding["evidence"]["guarantee"], legend=last)
 
 
 def outcome_words(one: Tried, titles: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -195,5 +200,9 @@ def _wrapped(text: str) -> Iterator[str]:
     yield from wrapped(text, terminal().width)
 
 
-def _run(trace: Sequence[Mapping[str, Any]], guarantee: str | None) -> Iterator[str]:
-    yield from run_lines(run_of(trace, guarantee), terminal().width, brief=True)
+def _run(trace: Sequence[Mapping[str, Any]], guarantee: str | None, legend: bool = True) -> Iterator[str]:
+    """`legend`: with what its signs mean."""
+    run, width = run_of(trace, guarantee), terminal().width
+    yield from run_lines(run, width, brief=True)
+    if legend:
+        yield from (f"  {line}" for line in legend_lines(run, width - 2, brief=True))

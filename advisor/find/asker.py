@@ -116,7 +116,14 @@ class Asker:
         self.relevance = Relevance(self.book, self.context, self.profiles)
         home_of = self._shared.home_of if self._shared is not None else None
         self._findings = Findings(self.book, self.context, home_of)
-        self._remedies = Remedies(self.book, self.context, self.relevance, self.models, self._searches)
+        self._remedies = Remedies(
+            self.book,
+            self.context,
+            self.relevance,
+            self.models,
+            self._searches,
+            self._shared.distinct if self._shared is not None else None,
+        )
         self._checked = CheckAnswers(
             self.context, self.relevance, self._findings, self._remedies, present.__getitem__
         )
@@ -134,7 +141,8 @@ class Asker:
         for finding in (*self._unreadable(), *self._from_checks(), *self._from_guarantees()):
             if finding.at.file in self.targets:
                 # A setting shared by several documents (Spring profiles) is one thing to mend.
-                found.setdefault(what_is_told(finding), finding)
+                told = what_is_told(finding)
+                found[told] = _shared(found[told], finding) if told in found else finding
         return [self.suppressions.apply(finding) for finding in found.values()]
 
     def _unreadable(self) -> Iterable[Finding]:
@@ -283,6 +291,13 @@ class Asker:
 
             self._modelled = ModelAnswers(self.models, self.context, self._findings, self._remedies)
         return self._modelled
+
+
+def _shared(first: Finding, other: Finding) -> Finding:
+    known = (first.deployment, *first.shared_by)
+    if other.deployment is None or first.deployment is None or other.deployment in known:
+        return first
+    return first._replace(shared_by=(*first.shared_by, other.deployment))
 
 
 def _context(

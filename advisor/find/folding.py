@@ -12,6 +12,7 @@ from ..context import Judgement
 from ..model import Finding, GuaranteeAnswer
 from ..packs.questions import ActiveRule
 
+_SEVERITIES = ("note", "warning", "error")
 _WORSE = ("holds", "unknown", "broken")
 
 
@@ -36,7 +37,8 @@ def folded(
     for finding in findings:
         for other in findings:
             covered = other is not finding and _covers(by_code[finding.code], other.code, other.name)
-            if covered and _first_fix(other) == _first_fix(finding):
+            covered = covered and not _is_graver(other, finding)
+            if (covered or _is_lesser(other, finding)) and _first_fix(other) == _first_fix(finding):
                 under.setdefault(id(other), finding)
     inside: dict[int, set[str]] = {}
     for finding in findings:
@@ -50,6 +52,15 @@ def folded(
         for finding in findings
         if id(finding) not in under
     ]
+
+
+def _is_lesser(one: Finding, other: Finding) -> bool:
+    """It rests on an assumption, and the same statement is to blame for something graver."""
+    return bool(one.assuming) and _is_graver(other, one) and one.at == other.at
+
+
+def _is_graver(one: Finding, other: Finding) -> bool:
+    return _SEVERITIES.index(one.severity) > _SEVERITIES.index(other.severity)
 
 
 def _covers(one: ActiveRule, code: str, name: str) -> bool:

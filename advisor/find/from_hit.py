@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from ..context import Context, Hit
-from ..model import Deployment, Document, Evidence, Finding
+from ..model import ADVICE, REVIEW, SAFE, Deployment, Document, Evidence, Finding
 from ..packs.questions import ActiveRule
 from .rules.rule_book import RuleBook
 
@@ -34,7 +34,7 @@ class Findings:
             hit.keys,
             hit.settings,
             Evidence(rule.evidence, hit.numbers),
-            hit.fixes,
+            tuple(fix._replace(safety=_careful(fix.safety, rule.safety)) for fix in hit.fixes),
             home,
             rule.covers,
             hit.also_at,
@@ -50,6 +50,10 @@ class Findings:
         if self._home_of is not None:
             home = self._home_of(subject) or home
         return subject.name, home
+
+
+def _careful(*told: str) -> str:
+    return max(told, key=(SAFE, REVIEW, ADVICE).index)
 
 
 def fill(template: str, fields: Mapping[str, str]) -> str:

@@ -4,17 +4,19 @@ One root cause, one finding: of two rules that are broken alike and mended alike
 other is shown and the other folded under it.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..ask.judge import OWN_PROTOCOL, Outcome, is_in_sight, judge, rests_on_protocol, worse
 from ..ask.knob import Knob
-from ..ask.policies import Decoded, decode
+from ..ask.policies import INTERNAL, Decoded, decode
 from ..ask.regions import Region, conditions
 from ..ask.tolerance import headline, tolerances
 from ..ask.verdicts import Verdicts
 from ..fix.edits import FACTS, is_same_key
-from ..fix.searched import decoded_for, problem_of
+from ..fix.searched import decoded_by, decoded_for, other_minimum, problem_of, problem_of_blamed
 from ..fix.smallest_change import Remedy
 from ..join.effective import by_key
 from ..join.racks import all_named, worst_placement
@@ -37,6 +39,11 @@ from ..sim.tolerance import Headline
 from .folding import waiting_notes
 from .remedies import Remedies
 from .reuse.outcomes import Answers
+
+if TYPE_CHECKING:
+    from ..ask.blame import Blamed
+
+_WORST_FIRST = ("error", "warning", "note")
 
 
 class _Worst(NamedTuple):
@@ -81,9 +88,17 @@ class Guaranteed:
         waiting = waiting_notes(broken)
         found = [
             self._finding(one, known.outcomes[one.rule.code], deployment, decoded, fill, remedies)
-            for one in broken
+            # The worst first: what is offered for it binds what is offered for the others.
+            for one in sorted(broken, key=lambda one: _WORST_FIRST.index(one.severity))
             if one.rule.code not in waiting
         ]
+        undecided = [one for one in rules if _may_blame(one, known.outcomes.get(one.rule.code), subjects)]
+        for one, blamed in self._blamed(undecided, deployment):
+            firm = _firm(one, blamed, broken)
+            if firm is not None:
+                waiting[one.rule.code] = firm
+            else:
+                found.append(self._finding(one, blamed.outcome, deployment, decoded, fill, remedies, blamed))
         guarantees = tuple(_retold(one, subjects[one.code]) for one in known.guarantees)
         return found, waiting, Answers(known.headline._asdict(), guarantees)
 
@@ -124,6 +139,23 @@ class Guaranteed:
         )
         return _Known(outcomes, headline(decoded, self.verdicts), guarantees)
 
+    def _blamed(
+        self, undecided: Sequence[ActiveRule], deployment: Deployment
+    ) -> Iterator[tuple[ActiveRule, Blamed]]:
+        """Questions that the unseen decides and a statement of the user's files is to blame for, each a
+        severity lower."""
+        if not undecided:
+            return
+        from ..ask.blame import blame, lower
+
+        for one in undecided:
+            severity = lower(one.severity)
+            if severity is None:
+                continue
+            found = blame(one.question, deployment, decoded_by(one.question), self.verdicts)
+            if found is not None:
+                yield one._replace(severity=severity), found
+
     def _finding(
         self,
         asked: ActiveRule,
@@ -132,11 +164,20 @@ class Guaranteed:
         decoded: Decoded,
         fill: Callable[[str, Mapping[str, str]], str],
         remedies: Remedies,
+        blamed: Blamed | None = None,
     ) -> Finding:
         assert isinstance(outcome.drawn, Broken)
         rule, severity, question = asked
-        repair = remedies.smallest(deployment, problem_of(question, deployment, decoded, self.verdicts))
         subject = decoded_for(question, deployment, decoded) or decoded
+        if blamed is None:
+            problem = problem_of(question, deployment, decoded, self.verdicts)
+        else:
+            subject = decoded_by(question)(deployment) or decoded
+            problem = problem_of_blamed(
+                question, deployment, subject, blamed.holds, blamed.assuming, self.verdicts
+            )
+        sought = remedies.smallest(deployment, problem, rule, severity)
+        repair = sought.remedy
         knobs = decoded.producer if rule.guarantee in PRODUCER_GUARANTEES else subject.knobs
         shown = [pair for knob in (knobs or {}).values() for pair in knob.decided_by]
         reason, numbers = outcome.drawn.reason, []
@@ -146,7 +187,15 @@ class Guaranteed:
             if subject.racks is not None and not subject.racks.named:
                 who = "no broker names" if not any(subject.racks.names) else "not every broker names"
                 reason += f"; {who} its rack, so Kafka may place a partition {numbers[0][1]}"
-        at, keys = _blame(repair, shown, deployment)
+        at, keys = _place(repair, shown, deployment)
+        advice = repair.advice if repair is not None else ()
+        if blamed is not None:
+            at = blamed.settings[0][1].origin.at or at
+            if repair is None:
+                advice = other_minimum(deployment, subject, blamed.holds)
+            keys = tuple(setting.key for _, setting in blamed.settings)
+        if rule.told_of == "cluster" and deployment.cluster:
+            at = Location(deployment.cluster[0].file, deployment.cluster[0].line)
         fields = {
             "deployment": deployment.id,
             "producer": deployment.producer.name if deployment.producer else "the producer",
@@ -178,7 +227,9 @@ class Guaranteed:
             deployment.id,
             (),
             in_file_order(place for _, setting in shown if (place := setting.origin.at) and place != at),
-            advice=repair.advice if repair is not None else (),
+            advice=(*advice, *(fill(step, fields) for step in rule.advice)),
+            not_fixed=sought.refused,
+            assuming=blamed.assuming if blamed is not None else (),
         )
 
 
@@ -234,7 +285,27 @@ def rack_settings(deployment: Deployment) -> list[tuple[str, Setting]]:
     return [("broker", setting) for setting in found if setting is not None]
 
 
-def _blame(
+def _may_blame(asked: ActiveRule, outcome: Outcome | None, subjects: Mapping[str, Decoded | None]) -> bool:
+    """The unseen decides it, or how many brokers there are, which no file says."""
+    if outcome is not None:
+        return outcome.verdict == "unknown" and outcome.region is not None
+    return subjects[asked.rule.code] is None and asked.question.part in INTERNAL
+
+
+def _firm(asked: ActiveRule, blamed: Blamed, broken: Sequence[ActiveRule]) -> str | None:
+    """The rule that is broken whatever the unseen is, and says enough of the same guarantee."""
+    for one in broken:
+        graver = blamed.usual and _covers(asked, one)
+        if one.rule.guarantee == asked.rule.guarantee and one.severity != "note" and not graver:
+            return one.rule.code
+    return None
+
+
+def _covers(asked: ActiveRule, other: ActiveRule) -> bool:
+    return other.rule.code in asked.rule.covers or other.rule.name in asked.rule.covers
+
+
+def _place(
     repair: Remedy | None, shown: Sequence[tuple[str, Setting]], deployment: Deployment
 ) -> tuple[Location, tuple[str, ...]]:
     """Where to look: at what the smallest change would change, else at what was decided in a file."""

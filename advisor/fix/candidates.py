@@ -5,7 +5,7 @@ from ..ask.regions import Region
 from ..join.effective import by_key
 from ..join.racks import NAMED, Racks
 from ..model import Deployment, Edit, Unknown, members_of
-from ..syntax.numbers import fact_count
+from ..syntax.numbers import INT, fact_count
 
 _PERSISTENT = (
     "give every broker a disk that outlives its pod (Strimzi: storage of the type persistent-claim, in a "
@@ -40,6 +40,9 @@ def _edits(decoded: Decoded, deployment: Deployment) -> list[Edit]:
             found.append(Edit("acks", "producer", "acks", "all"))
         if decoded.producer is None or knobs["idempotence"].values != (True,):
             found.append(Edit("idempotence", "producer", "enable.idempotence", "true"))
+        if decoded.producer is not None and knobs["retries"].values == (0,):
+            # Without a retry there is no idempotence.
+            found.append(Edit("retries", "producer", "retries", str(INT[1])))
         if decoded.producer is not None and max(knobs["in_flight"].values) > 5:
             key = "max.in.flight.requests.per.connection"
             found.append(Edit("in_flight", "producer", key, "5"))
@@ -49,7 +52,7 @@ def _edits(decoded: Decoded, deployment: Deployment) -> list[Edit]:
             found.append(Edit("unclean", home, "unclean.leader.election.enable", "false"))
         found += [
             Edit("min_isr", home, "min.insync.replicas", str(value))
-            for value in (2, 1)
+            for value in _minimums(decoded)
             if knobs["min_isr"].values != (value,)
         ]
     wanted = min(3, _brokers(deployment) or 3)
@@ -122,11 +125,19 @@ def _internal_edits(decoded: Decoded, deployment: Deployment) -> list[Edit]:
         found.append(Edit("replicas", internal.component, internal.factor, str(wanted), step))
     if deployment.cluster:
         found += [
-            Edit("min_isr", "broker", internal.minimum, value)
-            for value in ("2", "1")
-            if knobs["min_isr"].values != (int(value),)
+            Edit("min_isr", "broker", internal.minimum, str(value))
+            for value in _minimums(decoded)
+            if knobs["min_isr"].values != (value,)
         ]
+    if "ephemeral" in knobs:
+        found.append(Edit("storage", "broker", None, "persistent", _PERSISTENT))
     return found
+
+
+def _minimums(decoded: Decoded) -> tuple[int, ...]:
+    """One copy is enough only where there is no second: with more, a minimum of 1 gives up the copy that is
+    there when a broker is lost, however records are acknowledged today."""
+    return (2,) if max(decoded.knobs["replicas"].values) > 1 else (2, 1)
 
 
 def topic_name(decoded: Decoded, deployment: Deployment) -> str | None:

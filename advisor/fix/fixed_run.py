@@ -66,7 +66,7 @@ def smallest_fix_played(
         return None
     nobody = Context({}, {}, lambda document: decoded.version, lambda document: ())
     problem = problem_of(question, deployment, decoded, verdicts)
-    remedy = SmallestChange(nobody, lambda subject: frozenset()).of(deployment, problem)
+    remedy = SmallestChange(nobody, lambda *asked: None).of(deployment, problem).remedy
     if remedy is None:
         return None
     fixed = with_edits(deployment, remedy.edits)

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from ..ask.judge import judge
 from ..ask.policies import INTERNAL, Decoded, decode, decode_internal
-from ..ask.tolerance import headline
 from ..ask.verdicts import Verdicts
 from ..context import Question
 from ..model import Deployment
 from ..packs.vocabulary import PRODUCER_GUARANTEES
-from ..sim.tolerance import Headline
+from ..syntax.numbers import integer
 from .candidates import edits, last_resorts, unseen_step
-from .edits import Subject
+from .edits import Subject, with_edits
 from .smallest_change import Problem, Solved
 
 # Which edits can matter to which question: a policy field that the question does not read changes nothing.
-_PRODUCER_FIELDS = ("acks", "idempotence", "in_flight")
+_PRODUCER_FIELDS = ("acks", "idempotence", "in_flight", "retries")
 _REPLICATION_FIELDS = ("acks", "replicas", "min_isr", "unclean", "elr", "storage")
 
 
@@ -27,7 +28,7 @@ def problem_of(question: Question, deployment: Deployment, decoded: Decoded, ver
 
     def solved(changed: Subject, surely: bool) -> Solved | None:
         assert isinstance(changed, Deployment)
-        return _solved(question, changed, own, verdicts, surely)
+        return _solved(question, changed, verdicts, surely)
 
     return Problem(
         [edit for edit in edits(own, deployment) if edit.field in fields],
@@ -37,9 +38,45 @@ def problem_of(question: Question, deployment: Deployment, decoded: Decoded, ver
     )
 
 
-def _solved(
-    question: Question, changed: Deployment, before: Decoded, verdicts: Verdicts, surely: bool
-) -> Solved | None:
+def problem_of_blamed(
+    question: Question,
+    deployment: Deployment,
+    decoded: Decoded,
+    holds: Callable[[Deployment], bool],
+    assuming: Sequence[str],
+    verdicts: Verdicts,
+) -> Problem:
+    """Of what is broken under an assumption about the unseen: it is asked again under the same. A minimum is
+    not lowered then: somebody chose it, and nobody sees who writes."""
+    fields = _PRODUCER_FIELDS if question.guarantee in PRODUCER_GUARANTEES else _REPLICATION_FIELDS
+
+    def solved(changed: Subject, surely: bool) -> Solved | None:
+        assert isinstance(changed, Deployment)
+        after = decode(changed)
+        if surely or (changed.producer is not None and after.producer is None) or not holds(changed):
+            return None
+        return Solved(f"holds, assuming {' and '.join(assuming)}")
+
+    lesser = [field for field in fields if field != "min_isr"]
+    possible = [edit for edit in edits(decoded, deployment) if edit.field in lesser]
+    return Problem(possible, solved, f"{question.guarantee} holds")
+
+
+def other_minimum(
+    deployment: Deployment, decoded: Decoded, holds: Callable[[Deployment], bool]
+) -> tuple[str, ...]:
+    """The minimum that would help where no fix is offered: for a person to weigh."""
+    least = max(decoded.knobs["replicas"].values) - 1
+    for edit in edits(decoded, deployment):
+        if edit.field == "min_isr" and (integer(edit.value or "") or 0) >= min(2, least):
+            changed = with_edits(deployment, (edit,))
+            assert isinstance(changed, Deployment)
+            if holds(changed):
+                return (f"set {edit.key}={edit.value} ({edit.component}) if writes must go on",)
+    return ()
+
+
+def _solved(question: Question, changed: Deployment, verdicts: Verdicts, surely: bool) -> Solved | None:
     after = decode(changed)
     if changed.producer is not None and after.producer is None:
         return None  # the producer would not start
@@ -54,39 +91,16 @@ def _solved(
         if outcome is None or outcome.region is None:
             return None
     further = unseen_step(asked, changed, outcome.region)
-    return Solved(
-        outcome.reason if outcome.verdict == "unknown" else None,
-        (further,) if further else (),
-        _price(headline(before, verdicts), headline(asked, verdicts)),
-    )
+    return Solved(outcome.reason if outcome.verdict == "unknown" else None, (further,) if further else ())
+
+
+def decoded_by(question: Question) -> Callable[[Deployment], Decoded | None]:
+    """How it is decoded where no file counts the brokers: as a cluster of several."""
+    if question.part in INTERNAL:
+        return lambda deployment: decode_internal(deployment, question.part, several=True)
+    return decode
 
 
 def decoded_for(question: Question, deployment: Deployment, decoded: Decoded) -> Decoded | None:
     """What it is asked of: the deployment's topic, or the internal topic that its part names."""
     return decode_internal(deployment, question.part) if question.part in INTERNAL else decoded
-
-
-def is_broken(question: Question, deployment: Deployment, decoded: Decoded, verdicts: Verdicts) -> bool:
-    asked = decoded_for(question, deployment, decoded)
-    outcome = judge(question, asked, verdicts, explained=False) if asked is not None else None
-    return outcome is not None and outcome.verdict == "broken"
-
-
-def _price(before: Headline, after: Headline) -> str | None:
-    """What gets worse: the two numbers pull against each other."""
-    worse = []
-    if _less(after.writes_with_away, before.writes_with_away):
-        now, then = (after.writes_with_away or 0) + 1, (before.writes_with_away or 0) + 1
-        worse.append(f"writes stop when {_brokers(now)} {'is' if now == 1 else 'are'} down (now {then})")
-    if _less(after.survives_lost, before.survives_lost):
-        now, then = after.survives_lost or 0, before.survives_lost or 0
-        worse.append(f"acknowledged records survive {_brokers(now)} lost for good (now {then})")
-    return "; ".join(worse) or None
-
-
-def _brokers(number: int | None) -> str:
-    return f"{number} broker" + ("" if number == 1 else "s")
-
-
-def _less(after: int | None, before: int | None) -> bool:
-    return after is not None and before is not None and after < before

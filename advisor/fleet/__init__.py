@@ -9,6 +9,7 @@ the tables.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from .options import FleetOptions
@@ -19,12 +20,15 @@ if TYPE_CHECKING:
 __all__ = ["FleetOptions", "audit_fleet", "findings_by_row"]
 
 
-def audit_fleet(spark: Any, sources: Any, out: str, **wanted: Any) -> FleetResult:
+def audit_fleet(
+    spark: Any, sources: Any, out: str, progress: Callable[[str], None] | None = None, **wanted: Any
+) -> FleetResult:
     """Audit `sources` (paths, a table's name, or a DataFrame) on an existing SparkSession; the tables are
-    written to `out`. The other words are the fields of `FleetOptions`."""
+    written to `out`. `progress` is called with a line for each step (`print`, say). The other words are the
+    fields of `FleetOptions`."""
     from .run import audit_fleet as run
 
-    return run(spark, sources, out, FleetOptions(**wanted))
+    return run(spark, sources, out, FleetOptions(**wanted), progress or (lambda text: None))
 
 
 def findings_by_row(spark: Any, folder: str, where: str = "true") -> Any:

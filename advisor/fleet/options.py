@@ -9,7 +9,8 @@ from typing import NamedTuple
 class FleetOptions(NamedTuple):
     """As for an audit, and: `source_format` (files, parquet, json, csv, jdbc, table, delta; None guesses),
     `source_options` for Spark's reader, `columns` our name -> the table's, `owners` a path pattern such as
-    `{team}/{service}/**` or a CODEOWNERS file, `roots` which folders are roots of their own, `resume` a
+    `{team}/{service}/**` or a CODEOWNERS file, `roots` which folders are roots of their own, `where` a
+    condition in SQL on the rows of a table, `catalog` a schema that the tables are appended to, `resume` a
     run that was cut short, `now` the time the trend shows."""
 
     kafka_version: str | None = None
@@ -26,6 +27,8 @@ class FleetOptions(NamedTuple):
     columns: Mapping[str, str] = {}
     owners: str | None = None
     roots: str | None = None
+    where: str | None = None
+    catalog: str | None = None
     resume: bool = False
     partitions: int | None = None
     now: str = ""

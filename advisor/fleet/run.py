@@ -9,18 +9,21 @@ from typing import TYPE_CHECKING, Any
 from ..find.rules.choice import Choice
 from ..join.versions import choose_version
 from ..memo.cache import Cache
+from ..memo.digests import digest
 from ..model import UsageError
 from ..packs.pack import load_packs
 from ..packs.questions import check_rules
 from ..registry import load_registry
 from ..spark.session import NEEDED, is_local, settings
 from ..spark.shipping import bundle
+from ..spark.snapshot import of_frame, of_table
 from ..tell.owners import owners_given
 from .keys import names_kept_apart, read_keys, with_other_names
 from .options import FleetOptions
 from .result import FleetResult
 from .rows.sources import FORMATS, guess_format
 from .store.fleet_store import FleetStore
+from .store.verdict_table import SIMULATOR
 from .tell.results import write_results
 from .worker import READ, Job, job_text
 
@@ -38,7 +41,7 @@ def audit_fleet(
     progress: Progress = lambda text: None,
 ) -> FleetResult:
     run = Run(spark, sources, out, options, progress)
-    with run.store.place.alone(), settings(spark, NEEDED):
+    with run.store.place.alone(options.resume), settings(spark, NEEDED):
         return run.run()
 
 
@@ -63,27 +66,44 @@ class Run:
 
     def run(self) -> FleetResult:
         kinds = [self._kind(source) for source in self.sources]
-        asked = {
-            "sources": [source if isinstance(source, str) else "a DataFrame" for source in self.sources],
-            "options": self.options._replace(resume=False, now="")._asdict(),
-            "rules": [rule.code for rule in self.rules],
-        }
-        resumed = self.store.begin(asked, self.options.resume)
-        if resumed:
-            self.progress("taking up the run that was cut short")
+        if "files" in kinds and set(kinds) != {"files"}:
+            raise UsageError("folders of files and tables are audited in runs of their own")
+        self.store.begin(self._asked(kinds), self.options.resume)
         known = self.store.verdicts() if self.options.cache else {}
         met = {mark.partition("/")[2] for mark in known if mark.startswith(f"{READ}/")}
         self.read |= with_other_names(met, self.registry)
         job = job_text(self._job(known))
         if "files" in kinds:
-            if set(kinds) != {"files"}:
-                raise UsageError("folders of files and tables are audited in runs of their own")
             from .trees.plan import audit_trees
 
             return write_results(self, audit_trees(self, job))
         from .rows.plan import audit_rows
 
         return write_results(self, audit_rows(self, kinds, job))
+
+    def _asked(self, kinds: Sequence[str]) -> dict[str, Any]:
+        """What makes a run the same run: with another of these no finished step is taken up."""
+        options = self.options._replace(resume=False, now="", catalog=None, rules=(), plugins=(), owners=None)
+        given = [_bytes(path) for path in (*self.options.rules, *self.options.plugins)]
+        return {
+            "source": self._snapshot(kinds),
+            "options": {**options._asdict(), "owners": _owners(self.options.owners)},
+            "rules": digest(repr((self.rules, given)).encode("utf-8", "surrogatepass")),
+            "version of kafka-advisor": SIMULATOR,
+        }
+
+    def _snapshot(self, kinds: Sequence[str]) -> list[str] | None:
+        if "files" in kinds:
+            from .trees.plan import snapshot_of_trees
+
+            return snapshot_of_trees(self)
+        found = []
+        for source, kind in zip(self.sources, kinds, strict=True):
+            one = of_frame(source) if kind == "frame" else of_table(self.spark, source, kind)
+            if one is None:
+                return None
+            found.append(f"{source if kind != 'frame' else 'a DataFrame'} {one}")
+        return found
 
     def _kind(self, source: Any) -> str:
         if not isinstance(source, str):
@@ -109,6 +129,11 @@ class Run:
             tuple(sorted(self.read)),
             tuple(self.kept_apart),
         )
+
+
+def _bytes(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()
 
 
 def _owners(given: str | None) -> str | None:

@@ -275,7 +275,9 @@ def deployment_of(job: Job, name: str, documents: Sequence[Document]) -> Deploym
     producer = next((document for document in documents if document.component == "producer"), None)
     topic = next((document for document in documents if document.component == "topic"), None)
     rest = [d for d in documents if d.component not in ("broker", "producer", "topic")]
-    version = choose_version(job.kafka_version, brokers or documents)[0].asked
+    # The brokers know best; where they do not say, the topic's row does, then any other.
+    said = (*brokers, *([topic] if topic is not None else ()), *documents)
+    version = choose_version(job.kafka_version, said)[0].asked
     facts = facts_of(brokers, topic, rest, ())
     return Deployment(name, producer, topic, brokers, tuple(rest), version, facts, {}, ())
 

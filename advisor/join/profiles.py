@@ -82,11 +82,14 @@ def is_local(addresses: str) -> bool:
 def _local(documents: Iterable[Document], keys: frozenset[str]) -> tuple[str, Location] | None:
     """The first setting that names an address of this host, and its place. A default of a variable
     (`${KAFKA:localhost:9092}`) is none: elsewhere the variable is set."""
-    for key in keys:
-        asked_keys.note(key)
+    if asked_keys.is_noting():
+        for key in keys:
+            asked_keys.note(key)
     for document in documents:
         for setting in document.settings:
+            if setting.key not in keys:
+                continue
             text, filled_in = setting.value, "default of ${" in setting.origin.note
-            if setting.key in keys and isinstance(text, str) and not filled_in and is_local(text):
+            if isinstance(text, str) and not filled_in and is_local(text):
                 return setting.key, setting.origin.at or Location(document.file, document.line)
     return None

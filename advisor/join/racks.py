@@ -53,6 +53,9 @@ def broker_racks(deployment: Deployment) -> Racks | None:
         if found is not None and (not isinstance(found, str) or not found.strip()):
             return None
         names.append(found.strip() if isinstance(found, str) else None)
+    if not any(document.settings for document in cluster) and racks is not None and 1 < racks < brokers:
+        # Nobody sees the brokers: as well placed as can be, each naming its rack.
+        return all_named(_settled((None,) * brokers, racks)) if brokers <= BROKERS_PLACED_MAX else None
     if None not in names:
         return all_named(tuple(filter(None, names))) if len(names) > 1 else None
     if not any(document.settings for document in cluster) or racks is None:

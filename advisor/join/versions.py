@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 from ..catalog import NEWEST, RELEASES, Version, resolve_version
 from ..model import Document, UsageError
@@ -37,6 +38,7 @@ def choose_version(stated: str | None, brokers: Sequence[Document]) -> tuple[Ver
     return _assumed(_NEWEST_MINOR), "not stated: the newest known"
 
 
+@cache
 def _assumed(name: str) -> Version:
     return resolve_version(name)._replace(assumed=True)
 

@@ -59,12 +59,16 @@ class Rule(NamedTuple):
     examples: tuple[Mapping[str, Any], ...]
     pack: str
     at: Location
-    # What a person would write to mend it, (component, key, value): tried as a fix.
-    edits: tuple[tuple[str, str, str], ...] = ()
+    # What a person would write to mend it, (component, key, value, safety): tried as a fix.
+    edits: tuple[tuple[str, str, str, str], ...] = ()
     # What to do where no setting helps; fields are filled in as in the message.
     advice: tuple[str, ...] = ()
     # The fault in a few words, for the head of a finding; else the name is taken apart.
     title: str = ""
+    # `cluster`: told once for all deployments of a cluster.
+    told_of: str = ""
+    # What `fix` may do with a change of it: safe | review | advice.
+    safety: str = "safe"
 
 
 def load_packs(specs: Sequence[PackSpec], files: Sequence[str], cache: Cache) -> tuple[Rule, ...]:
@@ -201,12 +205,14 @@ def _rule(row: Mapping[str, Any], file: str) -> Rule:
         pack=row["pack"],
         at=Location(file, row["line"]),
         edits=tuple(
-            (edit["component"], edit["key"], value)
+            (edit["component"], edit["key"], value, edit.get("safety", ""))
             for edit in row.get("edits", ())
             for value in edit["values"]
         ),
         advice=tuple(row.get("advice", ())),
         title=row.get("title") or row["name"].replace("-", " "),
+        told_of=row.get("told_of", ""),
+        safety=row.get("safety", "safe"),
     )
 
 

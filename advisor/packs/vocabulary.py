@@ -24,6 +24,8 @@ PRODUCER_FAULTS: Mapping[str, str] = {
     "retriable_error": "the broker refuses once, with an error that passes",
     "leader_move": "the lead moves to the other replica",
     "producer_crash": "the producer's process dies",
+    "late_request": "a request that the producer gave up reaches the broker later",
+    "delivery_expired": "the delivery timeout of a batch that was sent is over",
 }
 # What is asked of the model of a producer, and of no other; the same of transactions.
 PRODUCER_GUARANTEES = ("records-stored-once", "send-order-kept")

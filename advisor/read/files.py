@@ -11,9 +11,9 @@ import stat
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from .git.ignored import above, is_build_output
-
 PROJECT_FILE = "kafka-advisor.toml"
+# Its JSON Schema, for editors: `init` writes it, nobody audits it.
+SCHEMA_FILE = "kafka-advisor.schema.json"
 BYTES_MAX = 32 * 1024 * 1024
 _HEAD = 256 * 1024
 _LINE_MAX = 1024 * 1024
@@ -181,6 +181,8 @@ def _inside(path: str, folder: str) -> bool:
 def _walk(start: str, root: str, closed: dict[str, str]) -> Iterator[tuple[str, str]]:
     """Every file below `start` with the root it belongs to, in a fixed order, links to folders left out.
     Folders that cannot be listed go into `closed`."""
+    from .git.ignored import above, is_build_output
+
     waiting = [(start, root, above(start))]
     while waiting:
         folder, home, ignored = waiting.pop()
@@ -201,7 +203,7 @@ def _walk(start: str, root: str, closed: dict[str, str]) -> Iterator[tuple[str, 
                 if kept and not is_build_output(name, names) and not ignored.leaves_out(entry.path, True):
                     waiting.append((entry.path, home, ignored))
             elif (
-                name != PROJECT_FILE
+                name not in (PROJECT_FILE, SCHEMA_FILE)
                 and (not entry.is_symlink() or os.path.isfile(entry.path))
                 and not ignored.leaves_out(entry.path, False)
             ):

@@ -1,7 +1,8 @@
 """One file -> Documents: the surest format reads it; what cannot be read says why."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import cache
 from typing import NamedTuple
 
 from ..guard.calls import PluginError, place_of
@@ -17,6 +18,7 @@ from .unread import TEMPLATES, may_configure, why_unread
 
 # A claim so low: some of it is Kafka's, most is not. It is read if the user names the file, and never hidden.
 DOUBTFUL = 5
+NOTHING_UNSAVED: Mapping[str, bytes] = {}
 
 
 class FileRecord(NamedTuple):
@@ -45,16 +47,19 @@ def load_file(
     named: bool,
     beside: Callable[[str], None] = lambda path: None,
     shapes: TextShapes | None = None,
+    unsaved: Mapping[str, bytes] = NOTHING_UNSAVED,
 ) -> FileRecord | None:
     """None for a walked file that no format wants. `beside` is told each other file that is looked at. With
-    `shapes`, texts that differ in names alone are read once."""
+    `shapes`, texts that differ in names alone are read once. `unsaved`: what an editor has, by real path."""
     name = os.path.basename(path).lower()
-    wanted = named or bool(_by_suffix(name, registry))
+    offered = _by_suffix(name, registry)
+    wanted = named or bool(offered)
     if not wanted and not may_configure(name):
         return None
     record = FileRecord(relative(path, root), path, None, "skipped", None, (), None, target, named, "")
+    held = unsaved.get(os.path.realpath(path)) if unsaved else None
     try:
-        data = read_bytes(path, root=root)
+        data = read_bytes(path, root=root) if held is None else held
     except TooLarge as error:
         return _load_large(record, root, registry, project, error) if wanted else None
     except Unreadable as error:
@@ -63,7 +68,8 @@ def load_file(
         return record._replace(reason=str(error), error=LoadError(str(error)))
     loaded = None
     if wanted:
-        loaded = load_bytes(record, data, registry, project, _sibling_reader(path, root, beside), shapes)
+        read = _sibling_reader(path, root, beside, unsaved)
+        loaded = load_bytes(record, data, registry, project, read, shapes, offered)
     if loaded is None:
         reason = why_unread(name, data)
         return None if reason is None else record._replace(reason=reason)
@@ -77,10 +83,12 @@ def load_bytes(
     project: Project,
     read: Callable[[str], str | None],
     shapes: TextShapes | None = None,
+    offered: list[FormatSpec] | None = None,
 ) -> FileRecord | None:
-    """The record of a file whose bytes are had already; `read` gives the text of a file beside it."""
+    """The record of a file whose bytes are had already; `read` gives the text of a file beside it. `offered`
+    are the formats that its name suggests, if they are known."""
     named = record.named
-    offered = _offered(record, registry)
+    offered = offered or _offered(record, registry)
     if not named:
         # Most files of a repository are nobody's: they cost a look at their bytes and no more.
         offered = [spec for spec in offered if not spec.markers or _is_marked(data, spec.markers)]
@@ -168,27 +176,32 @@ def _offered(record: FileRecord, registry: Registry) -> list[FormatSpec]:
 def _by_suffix(name: str, registry: Registry) -> list[FormatSpec]:
     """A template is offered to the formats of what it makes: server.properties.j2 is read as properties."""
     found = [spec for spec in registry.formats if name.endswith(spec.suffixes)]
-    plain = _made_name(name)
-    if plain != name:
-        found += [spec for spec in registry.formats if plain.endswith(spec.suffixes) and spec not in found]
+    made = _made_name(name)
+    if made != name:
+        found += [spec for spec in registry.formats if made.endswith(spec.suffixes) and spec not in found]
     return found
 
 
 def _made_name(name: str) -> str:
-    return next((name[: -len(end)] for end in TEMPLATES if name.endswith(end)), name)
+    if not name.endswith(TEMPLATES):
+        return name
+    return next(name[: -len(end)] for end in TEMPLATES if name.endswith(end))
 
 
 def _is_marked(data: bytes, markers: tuple[str, ...]) -> bool:
     """Whether the bytes may hold one of the markers, also in an encoding that is then refused by name."""
-    wide = b"\0" in data[:64]
-    return any(
-        not marker.isascii() or marker.encode() in data or (wide and _widened(marker, data))
-        for marker in markers
+    for encoded in _encoded(markers):
+        if encoded in data:
+            return True
+    return b"\0" in data[:64] and any(
+        marker.encode(coding) in data for marker in markers for coding in ("utf-16-le", "utf-16-be")
     )
 
 
-def _widened(marker: str, data: bytes) -> bool:
-    return any(marker.encode(coding) in data for coding in ("utf-16-le", "utf-16-be"))
+@cache
+def _encoded(markers: tuple[str, ...]) -> tuple[bytes, ...]:
+    """Of a marker that is not ASCII the encoding is not known: any file may hold it."""
+    return tuple(marker.encode() if marker.isascii() else b"" for marker in markers)
 
 
 def _load_large(
@@ -277,7 +290,9 @@ def _surest(
     return best, best_claim
 
 
-def _sibling_reader(path: str, root: str, beside: Callable[[str], None]) -> Callable[[str], str | None]:
+def _sibling_reader(
+    path: str, root: str, beside: Callable[[str], None], unsaved: Mapping[str, bytes]
+) -> Callable[[str], str | None]:
     folder = os.path.dirname(path)
 
     def read(relative: str) -> str | None:
@@ -286,7 +301,8 @@ def _sibling_reader(path: str, root: str, beside: Callable[[str], None]) -> Call
             beside(real)
             if not real.startswith(os.path.realpath(root).rstrip(os.sep) + os.sep):
                 return None
-            return decode(read_bytes(real, BYTES_MAX), "iso-8859-1")
+            data = unsaved[real] if real in unsaved else read_bytes(real, BYTES_MAX)
+            return decode(data, "iso-8859-1")
         except (Unreadable, ValueError):  # ValueError: no path can hold a NUL
             return None
 
@@ -304,6 +320,9 @@ def _with_family(document: Document, project: Project) -> Document:
             said = {**client, **said}
     if said.get("family"):
         document = document._replace(client=said["family"])
+    if said.get("version"):
+        fact = Fact("client.version", said["version"], Origin("project", None, "[[client]]"))
+        document = document._replace(facts=(*document.facts, fact))
     if said.get("subscription"):
         fact = Fact("consumer.subscription", said["subscription"], Origin("project", None, "[[client]]"))
         document = document._replace(facts=(*document.facts, fact))

@@ -157,6 +157,11 @@ class Client(_Table):
         description="java, librdkafka, spring, connect, streams, or one that a plugin gives",
         examples=["librdkafka"],
     )
+    version: Annotated[str, Field(pattern=_VERSION), BeforeValidator(_version)] | None = Field(
+        None,
+        description="version of the library: of Kafka for Java clients, of librdkafka for its own",
+        examples=["3.9"],
+    )
     subscription: Literal["subscribe", "assign"] | None = Field(
         None,
         description="whether this consumer subscribes or assigns its partitions itself",

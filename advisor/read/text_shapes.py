@@ -66,7 +66,8 @@ class TextShapes:
 
     def __init__(self, markers: Iterable[str]) -> None:
         words = {"kafka", "spring", *(marker.lower() for marker in markers)}
-        self._telling = re.compile("|".join(sorted(map(re.escape, words))), re.IGNORECASE).search
+        # Who holds `kafka.topics` holds `kafka`.
+        self._words = sorted(word for word in words if not any(one in word for one in words - {word}))
         # Seen once: None. Seen twice: what was read, or False where each must be read by itself.
         self._known: dict[tuple[tuple[str, str], object], Told | bool | None] = {}
         self._lines: dict[str, _Line | str | None] = {}
@@ -148,6 +149,10 @@ class TextShapes:
                 held.append((place, kind))
         return held
 
+    def _tells(self, text: str) -> bool:
+        lower = text.lower()
+        return any(one in lower for one in self._words)
+
     def _looked_at(self, line: str) -> _Line | str | None:
         """What a line is: one with a name, a comment that says nothing, or (None) any other."""
         if len(self._lines) >= LINES_MAX:
@@ -158,9 +163,9 @@ class TextShapes:
             head, name, tail = found.groups()
             # What looks like a secret is one wherever it stands.
             plain = name.lower() not in _RESERVED and not holds_secret(name)
-            if plain and not self._telling(name):
+            if plain and not self._tells(name):
                 kind = _Line(head, name, tail, found.re is _TITLE)
-        elif _COMMENT(line) and not self._telling(line):
+        elif _COMMENT(line) and not self._tells(line):
             kind = "#"
         self._lines[line] = kind
         return kind

@@ -8,8 +8,13 @@ from typing import Any
 def load_schema(name: str) -> dict[str, Any]:
     """The schema `pack`, `project` or `report`."""
     import json
+
+    schema: dict[str, Any] = json.loads(schema_text(name))
+    return schema
+
+
+def schema_text(name: str) -> str:
     import os
 
     with open(os.path.join(os.path.dirname(__file__), f"{name}.schema.json"), encoding="utf-8") as file:
-        schema: dict[str, Any] = json.load(file)
-    return schema
+        return file.read()

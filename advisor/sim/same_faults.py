@@ -189,7 +189,7 @@ def _ways_of_partition(broken: Steps, away: bool) -> Iterator[Way]:
 
 def _of_producer(policy: Any, broken: Steps) -> Trace | None:
     from .producer.questions import BOUNDS, reordered, stored_twice, successors, trace_of
-    from .producer.step import FAULTS, initial
+    from .producer.state import FAULTS, initial
 
     policy = policy.searched
     first = initial(policy, spent(broken), BOUNDS.records)

@@ -244,7 +244,7 @@ def _driven_producer(
     scenario: Scenario, policy: Any, faults: Mapping[str, int], place: str
 ) -> tuple[Any, tuple[Any, ...], dict[str, int]]:
     from ..sim.producer.questions import reordered, replay, stored_twice, trace_of
-    from ..sim.producer.step import FAULTS, NO_BATCH, Event, initial
+    from ..sim.producer.state import FAULTS, NO_BATCH, Event, initial
     from ..sim.search.verdict import Broken, Holds
 
     events = []

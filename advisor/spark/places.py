@@ -11,7 +11,7 @@ from typing import Any
 
 from ..model import UsageError
 from ..output.files import reason, write_file
-from .session import spark_words
+from .session import is_connect, is_local, spark_words
 
 
 class Place(ABC):
@@ -21,6 +21,10 @@ class Place(ABC):
 
     @abstractmethod
     def of(self, path: str) -> str: ...
+
+    @abstractmethod
+    def url(self, path: str) -> str:
+        """As Spark is told, whatever its default file system is."""
 
     @abstractmethod
     def exists(self, path: str) -> bool: ...
@@ -44,8 +48,9 @@ class Place(ABC):
         """Of a parquet table, if that costs nothing."""
         return None
 
-    def alone(self) -> AbstractContextManager[None]:
-        """Nobody else's run writes here meanwhile, as far as that can be known."""
+    def alone(self, take_over: bool = False) -> AbstractContextManager[None]:
+        """Nobody else's run writes here meanwhile, as far as that can be known. `take_over` the place of a
+        run that was killed."""
         return nullcontext()
 
     def read(self, path: str) -> str | None:
@@ -57,14 +62,45 @@ class Place(ABC):
 
 
 def place(spark: Any, out: str) -> Place:
+    """A name without a scheme is what Hadoop takes it for; `file:` is this machine, if Spark's machines see
+    the same there."""
     scheme, colon, rest = out.partition(":")
-    if not colon or len(scheme) == 1:
-        return LocalPlace(os.path.abspath(out))
-    if scheme == "file":
-        return LocalPlace(os.path.abspath("/" + rest.lstrip("/")))
-    if not hasattr(spark, "sparkContext") or "connect" in type(spark).__module__:
-        raise UsageError(f"--out {out}: through Spark Connect the results go to a folder of this machine")
-    return HadoopPlace(spark, out)
+    if scheme == "file" and colon:
+        return _seen(spark, LocalPlace(os.path.abspath("/" + rest.lstrip("/"))))
+    named = bool(colon) and len(scheme) > 1
+    if is_connect(spark):
+        if named:
+            raise UsageError(f"--out {out}: through Spark Connect the results go to a folder of this machine")
+        return _seen(spark, LocalPlace(os.path.abspath(out)))
+    if named:
+        return HadoopPlace(spark, out)
+    files = spark.sparkContext._jvm.org.apache.hadoop.fs.FileSystem
+    conf = spark.sparkContext._jsc.hadoopConfiguration()
+    if str(files.getDefaultUri(conf).getScheme()) == "file":
+        return _seen(spark, LocalPlace(os.path.abspath(out)))
+    path = spark.sparkContext._jvm.org.apache.hadoop.fs.Path(out)
+    return HadoopPlace(spark, str(path.getFileSystem(conf).makeQualified(path).toString()))
+
+
+def _seen(spark: Any, here: LocalPlace) -> LocalPlace:
+    """Refused unless Spark's machines see what this one writes there."""
+    if is_local(spark):
+        return here
+    # No dot before the name: Spark passes over hidden files.
+    name, token = f"seen-{os.urandom(4).hex()}", os.urandom(8).hex()
+    here.write(name, token)
+    try:
+        found = [row[0] for row in spark.read.text(here.url(name)).collect()]
+    except Exception:
+        found = []
+    finally:
+        here.delete(name)
+    if found != [token]:
+        raise UsageError(
+            f"--out {here.root}: Spark's machines do not see this folder; name one that they and this "
+            "machine see (a shared mount, hdfs:, s3a:)"
+        )
+    return here
 
 
 class LocalPlace(Place):
@@ -77,6 +113,9 @@ class LocalPlace(Place):
 
     def of(self, path: str) -> str:
         return os.path.join(self.root, path)
+
+    def url(self, path: str) -> str:
+        return f"file:{self.of(path)}"
 
     def exists(self, path: str) -> bool:
         return os.path.exists(self.of(path))
@@ -106,13 +145,17 @@ class LocalPlace(Place):
         return sum(int(ParquetFile(self.of(f"{path}/{name}")).metadata.num_rows) for name in parts)
 
     @contextmanager
-    def alone(self) -> Iterator[None]:
+    def alone(self, take_over: bool = False) -> Iterator[None]:
         try:
             from fcntl import LOCK_EX, LOCK_NB, flock
         except ImportError:  # Windows
             yield
             return
-        with open(self.of(".lock"), "w") as file:
+        try:
+            lock = open(self.of(".lock"), "w")  # noqa: SIM115
+        except OSError as error:
+            raise UsageError(f"--out {self.root}: {reason(error)}") from None
+        with lock as file:
             try:
                 flock(file, LOCK_EX | LOCK_NB)
             except BlockingIOError:
@@ -132,6 +175,7 @@ class LocalPlace(Place):
 
 
 # A file here appears when it is closed, whole, and a rename is a copy.
+_LOCK = ".lock"
 _OBJECT_STORES = ("s3", "s3a", "s3n", "gs", "oss", "cosn", "obs", "swift")
 
 
@@ -154,6 +198,27 @@ class HadoopPlace(Place):
 
     def of(self, path: str) -> str:
         return f"{self.root}/{path}" if path else self.root
+
+    def url(self, path: str) -> str:
+        return self.of(path)
+
+    @contextmanager
+    def alone(self, take_over: bool = False) -> Iterator[None]:
+        """A file that nobody may make twice; who is killed leaves it behind."""
+        if take_over:
+            self.delete(_LOCK)
+        try:
+            self._fs.create(self._path(_LOCK), False).close()
+        except Exception as error:
+            if not self.exists(_LOCK):
+                raise UsageError(f"--out {self.root}: {spark_words(error)}") from None
+            raise UsageError(
+                f"--out {self.root}: another run is writing there, or was killed: --resume takes its place"
+            ) from None
+        try:
+            yield
+        finally:
+            self.delete(_LOCK)
 
     def exists(self, path: str) -> bool:
         return bool(self._fs.exists(self._path(path)))

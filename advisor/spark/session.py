@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import atexit
+import errno
 import os
 import re
 import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from ..model import UsageError
@@ -17,6 +18,7 @@ from ..model import UsageError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+_ATTEMPTS = 4
 _INSTALL = "pip install 'kafka-advisor[spark]'"
 _JAVA = "install Java 17 (Debian: apt-get install openjdk-17-jre-headless) or set JAVA_HOME"
 WORKERS_NEED = "Python 3.11, pyarrow, pandas and the dependencies of kafka-advisor"
@@ -64,7 +66,7 @@ def open_session(master: str | None, remote: str | None, conf: dict[str, str]) -
                 # Else the executors' logs land in the installed package.
                 logs = os.environ["SPARK_WORKER_DIR"] = tempfile.mkdtemp(prefix="kafka-advisor-workers-")
                 atexit.register(shutil.rmtree, logs, ignore_errors=True)
-        builder = builder.master(master)
+        builder = builder.master(_patient(master))
     quiet = {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
@@ -83,7 +85,23 @@ def open_session(master: str | None, remote: str | None, conf: dict[str, str]) -
             session.range(1).count()
             return session
     except Exception as error:
-        raise UsageError(f"Spark cannot start on {remote or master}: {spark_words(error)}") from None
+        raise UsageError(f"Spark cannot start on {remote or master}: {_start_words(error)}") from None
+
+
+def _start_words(error: Exception) -> str:
+    """A master that does not answer ends the session before anything runs on it."""
+    said = spark_words(error)
+    gone = ("stopped SparkContext", "SparkContext has been shut down", "SparkContext was shut down", "null")
+    if any(word in str(error) for word in gone[:3]) or said == gone[3]:
+        return "nobody answers there"
+    return said
+
+
+def _patient(master: str) -> str:
+    """In one process Spark gives up at the first task that fails; a Python worker that is killed is no reason
+    to."""
+    found = re.fullmatch(r"local(?:\[([0-9]+|\*)\])?", master.strip())
+    return f"local[{found.group(1) or 1},{_ATTEMPTS}]" if found else master
 
 
 def quiet_interrupts() -> None:
@@ -92,7 +110,11 @@ def quiet_interrupts() -> None:
     import logging
     import signal
 
+    from pyspark import accumulators
+
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    # Python's own server would print a traceback when the Java process at its other end is gone.
+    accumulators.AccumulatorTCPServer.handle_error = lambda *_: None  # type: ignore[method-assign]
     logging.disable(logging.CRITICAL)
 
 
@@ -107,9 +129,41 @@ def spark_words(error: Exception) -> str:
     return said.removesuffix(".")[:300]
 
 
+_GOES_ON = "--resume takes up the steps that are finished"
+# What the JVM or its absence says -> what it means.
+_CAUSES = {
+    "No space left on device": "a disk is full: free some space, or name another for Spark's own files "
+    f"(--conf spark.local.dir=DIR); then {_GOES_ON}",
+    "Python worker exited unexpectedly": "a Python worker was killed again and again, which is how the "
+    f"system ends one that needs too much memory: --master 'local[1]' runs one at a time; {_GOES_ON}",
+    "OutOfMemoryError": f"Spark ran out of memory: --conf spark.driver.memory=6g gives it more; {_GOES_ON}",
+    "ExecutorLostFailure": f"executors were lost again and again; {_GOES_ON}",
+    "SparkContext was shut down": f"Spark was stopped, or lost its master; {_GOES_ON}",
+}
+_NO_JVM = (
+    "Spark's Java process ended: it was killed, which is how the system ends one that needs too much memory; "
+    f"{_GOES_ON}"
+)
+
+
+def is_jvm_gone(error: BaseException) -> bool:
+    text = str(error)
+    return (
+        isinstance(error, ConnectionError)
+        or type(error).__name__ == "Py4JNetworkError"
+        or "Answer from Java side is empty" in text
+        or "Error while sending or receiving" in text
+    )
+
+
 def failed_words(error: Exception) -> str:
     """Of a job that failed: what the worker's Python said last, else what Spark said."""
     text = str(error)
+    if is_jvm_gone(error):
+        return _NO_JVM
+    for mark, meaning in _CAUSES.items():
+        if mark in text:
+            return meaning
     _, found, traceback = text.rpartition("Traceback (most recent call last):")
     for line in traceback.splitlines() if found else ():
         missing = re.match(r"ModuleNotFoundError: No module named '([\w.]+)'", line)
@@ -126,9 +180,17 @@ def failures_told() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if type(error).__module__.partition(".")[0] in ("pyspark", "py4j"):
+        ours = type(error).__module__.partition(".")[0] in ("pyspark", "py4j", "grpc")
+        full = isinstance(error, OSError) and error.errno == errno.ENOSPC
+        if ours or full or is_jvm_gone(error):
             raise UsageError(failed_words(error)) from None
         raise
+
+
+def stop(spark: SparkSession) -> None:
+    """The end of a session; one whose Java process is gone has ended already."""
+    with suppress(Exception):
+        spark.stop()
 
 
 class _stderr_aside:
@@ -162,8 +224,15 @@ def settings(spark: SparkSession, wanted: Mapping[str, str]) -> Iterator[None]:
                 spark.conf.set(name, kept)
 
 
+def is_connect(spark: SparkSession) -> bool:
+    return "connect" in type(spark).__module__
+
+
 def is_local(spark: SparkSession) -> bool:
-    """Workers are processes of this machine, in this environment: nothing needs shipping."""
+    """Workers are processes of this machine, in this environment: nothing needs shipping. Of a Connect server
+    that cannot be known, whatever its master is called."""
+    if is_connect(spark):
+        return False
     try:
         master = spark.conf.get("spark.master", "") or ""
     except Exception:

@@ -39,26 +39,41 @@ class Store:
         self.schemas = schemas
 
     def begin(self, asked: dict[str, Any], resume: bool) -> bool:
-        """Whether steps of an earlier try are taken up: only if it was asked the same."""
+        """Whether steps of an earlier try are taken up: only if it was asked the same. `asked` is by words
+        that a user knows, such as "source"; what is None is never the same."""
         text = json.dumps(asked, sort_keys=True, default=str)
-        same = self.place.read(f"{UNFINISHED}/asked.json") == text
-        if resume and same:
-            return True
+        if resume:
+            changed = self._changed(json.loads(text))
+            self.progress(changed or "taking up the run that was cut short")
+            if changed is None:
+                return True
         self.place.delete(UNFINISHED)
         self.place.write(f"{UNFINISHED}/asked.json", text)
         return False
+
+    def _changed(self, asked: dict[str, Any]) -> str | None:
+        """Why there is nothing to take up."""
+        try:
+            before = json.loads(self.place.read(f"{UNFINISHED}/asked.json") or "")
+        except ValueError:
+            return "no run was cut short here: starting from the beginning"
+        unknown = [name for name, value in asked.items() if value is None]
+        changed = [name for name, value in asked.items() if before.get(name) != value]
+        if unknown:
+            return f"starting over: whether the {unknown[0]} changed meanwhile cannot be told"
+        return f"starting over: the {' and the '.join(changed)} changed since" if changed else None
 
     def step(self, name: str, make: Callable[[], DataFrame], **options: Any) -> DataFrame:
         """The table of a step, made unless a try before this one finished it."""
         path = f"{UNFINISHED}/{name}"
         if self.place.exists(f"{path}/_SUCCESS"):
-            return self.spark.read.parquet(self.place.of(path))
+            return self.spark.read.parquet(self.place.url(path))
         made = make()
-        made.write.mode("overwrite").options(**options).parquet(self.place.of(path))
+        made.write.mode("overwrite").options(**options).parquet(self.place.url(path))
         rows = self.place.rows(path)
         self.progress(f"  {name}" + ("" if rows is None else f": {rows:,} rows"))
         # Told what was written, Spark need not open the files to see.
-        return self.spark.read.schema(made.schema).parquet(self.place.of(path))
+        return self.spark.read.schema(made.schema).parquet(self.place.url(path))
 
     def put(self, name: str, rows: Iterable[Row]) -> None:
         """A table of few rows, written by the driver; `rows` may leave columns out."""
@@ -81,7 +96,7 @@ class Store:
 
     def rows(self, name: str) -> Iterator[Row]:
         """Those of a step, one by one."""
-        frame = self.spark.read.parquet(self.place.of(f"{UNFINISHED}/{name}"))
+        frame = self.spark.read.parquet(self.place.url(f"{UNFINISHED}/{name}"))
         if not isinstance(self.place, LocalPlace):
             yield from (row.asDict() for row in frame.toLocalIterator())
             return
@@ -120,7 +135,7 @@ class Store:
         it the first column may come as numbers of a dictionary."""
         path = f"{UNFINISHED}/{name}"
         if not isinstance(self.place, LocalPlace):
-            frame = self.spark.read.parquet(self.place.of(path)).select(*columns)
+            frame = self.spark.read.parquet(self.place.url(path)).select(*columns)
             if of is not None and len(of) <= _LISTED_MAX:
                 frame = frame.where(frame[columns[0]].isin(list(of)))
             yield from frame.toArrow().to_batches()

@@ -1,18 +1,19 @@
 """Two audits side by side: what the change from one to the other breaks on the way, and what it leaves.
 
 OLD and NEW are audited each by itself. Documents are paired by component and place, and each pair is asked
-what the deploy does (`answers.deploying`). Findings that only NEW has are told as they are, with their runs;
-those that only OLD has become a note. The result is NEW's audit with these findings.
+what the deploy does (`answers.deploy`). Findings that only NEW has are told as they are, with their runs;
+those that only OLD has become a note. The result is NEW's audit with these findings, the rolls that nothing
+stops, and the steps of an upgrade.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from ..ask.answers.deploy.deploy import compared
-from ..ask.answers.deploy.rolls import Side
+from ..ask.answers.deploy.deploy import DEFAULT_MOVED, compared
+from ..ask.answers.deploy.rolls import SAFE_ROLL, Side
 from ..catalog import resolve_version
 from ..context import Judgement
 from ..engine import Audit, Options, Root, audit
@@ -21,21 +22,28 @@ from ..find.rules.choice import Choice
 from ..find.suppress import Suppressions
 from ..join.reader import Reader
 from ..memo.cache import open_cache
-from ..model import Deployment, Document, Evidence, Finding, Location, members_of
+from ..model import Change, Deployment, Document, Evidence, Finding, Fix, Location, members_of
 from ..packs.pack import Rule, load_packs
 from ..registry import function
+from .upgrade.moved_defaults import NOTHING, Moved, effects, meanings
+from .upgrade.steps import Cluster, Step, steps
 
 PACK = "deploy"
 GONE = "no-longer-found"
 
 
 class Compared(NamedTuple):
-    """`audit` is that of the new side; the paths are named from the folder that both lie in."""
+    """`audit` is that of the new side; the paths are named from the folder that both lie in. `rolls`: groups
+    whose members were moved one by one, and nothing was in the way. Of an upgrade: its `steps`, each with the
+    lines it is about, and which `defaults` move with it."""
 
     audit: Audit
     old: Audit
     old_path: str
     new_path: str
+    rolls: tuple[str, ...] = ()
+    steps: tuple[Step, ...] = ()
+    defaults: tuple[str, ...] = ()
 
 
 class _Part(NamedTuple):
@@ -52,14 +60,21 @@ def compare(old_options: Options, new_options: Options, progress: Callable[[str]
     old = audit(old_options._replace(without=new_options.paths), progress)
     new = audit(new_options._replace(without=old_options.paths), progress)
     common = os.path.commonpath([old.scope.base, new.scope.base])
+    new_made = new
     old, new = _from(common, old), _from(common, new)
     rules = load_packs(new.registry.packs, new_options.rules, open_cache(new_options.cache))
     telling = _Telling(new_options, {rule.name: rule for rule in rules if rule.pack == PACK})
     pairs = _pairs(_parts(old, old_options), _parts(new, new_options))
     found: dict[int, list[Finding]] = {id(root): [] for root in new.roots}
-    for before, after in pairs:
-        for judgement in compared(_side(before, old), _side(after, new)):
-            found[id(after.root)] += telling.findings(after, judgement)
+    judged = [
+        (after, judgement)
+        for before, after in pairs
+        for judgement in compared(_side(before, old), _side(after, new))
+    ]
+    rolls = [telling.roll(after, judgement) for after, judgement in judged if _is(judgement, SAFE_ROLL)]
+    told = _with_effects(judged, new_made, new_options, old_options)
+    for after, judgement in told:
+        found[id(after.root)] += telling.findings(after, judgement)
     names = {before.document.name: after.document.name for before, after in pairs}
     names |= {before.deployment.id: after.deployment.id for before, after in pairs}
     old_marks = {_mark(finding, names) for _, finding in old.findings}
@@ -76,7 +91,68 @@ def compare(old_options: Options, new_options: Options, progress: Callable[[str]
         for _, after in homes[:1]:
             found[id(after.root)] += telling.gone(after, finding)
     roots = tuple(root._replace(findings=tuple(telling.settled(root, found[id(root)]))) for root in new.roots)
-    return Compared(new._replace(roots=roots), old, _shown(old_options, common), _shown(new_options, common))
+    defaults = [_default(judgement) for _, judgement in told if _is(judgement, DEFAULT_MOVED)]
+    return Compared(
+        new._replace(roots=roots),
+        old,
+        _shown(old_options, common),
+        _shown(new_options, common),
+        tuple(dict.fromkeys(rolls)),
+        tuple(_steps(old, new)),
+        tuple(dict.fromkeys(defaults)),
+    )
+
+
+def _is(judgement: Judgement, check: str) -> bool:
+    return judgement.hit is not None and judgement.hit.check == check
+
+
+def _with_effects(
+    judged: Sequence[tuple[_Part, Judgement]], new: Audit, options: Options, old: Options
+) -> list[tuple[_Part, Judgement]]:
+    """Of defaults that move: what the new value does to the answers, by asking with the old one too."""
+    moved = {
+        place: Moved(part.document.component, judgement.hit.keys[0], judgement.hit.fields["old"])
+        for place, (part, judgement) in enumerate(judged)
+        if judgement.hit is not None and _is(judgement, DEFAULT_MOVED)
+    }
+    found = effects(new, options._replace(without=old.paths), list(moved.values())) if moved else {}
+    told = list(judged)
+    for place, one in moved.items():
+        part, judgement = judged[place]
+        effect = found.get(one, NOTHING)
+        means = effect.text() or meanings().get(one.key)
+        hit = judgement.hit
+        assert hit is not None
+        fields = {**hit.fields, "effect": f": {means}" if means else ""}
+        fixes: tuple[Fix, ...] = ()
+        if effect.worse and not effect.better:
+            kept = Change(one.component, one.key, None, one.was, part.document.file, None, "add")
+            fixes = (Fix((kept,), ("the answers are those of before",), None, True),)
+        told[place] = part, judgement._replace(hit=hit._replace(fields=fields, fixes=fixes))
+    return told
+
+
+def _default(judgement: Judgement) -> str:
+    assert judgement.hit is not None
+    fields = judgement.hit.fields
+    return f"{judgement.hit.keys[0]} {fields['old']} -> {fields['new']}{fields['effect']}"
+
+
+def _steps(old: Audit, new: Audit) -> list[Step]:
+    """One checklist: that of the first cluster of the new side, or of its clients."""
+    documents = [document for root in new.roots for record in root.files for document in record.documents]
+    by_component: dict[str, list[Document]] = {}
+    for document in documents:
+        by_component.setdefault(document.component, []).append(document)
+    brokers, topics = by_component.pop("broker", []), by_component.pop("topic", [])
+    clients = [document for component in sorted(by_component) for document in by_component[component]]
+    cluster = Cluster(tuple(brokers), tuple(topics), tuple(clients))
+    prefixes = {record.file: root.prefix for root in new.roots for record in root.files}
+    return [
+        step._replace(at=tuple(at._replace(file=prefixes.get(at.file, "") + at.file) for at in step.at))
+        for step in steps(resolve_version(old.kafka_version), resolve_version(new.kafka_version), cluster)
+    ]
 
 
 def _from(common: str, one: Audit) -> Audit:
@@ -84,7 +160,8 @@ def _from(common: str, one: Audit) -> Audit:
     inside = os.path.relpath(one.scope.base, common).replace(os.sep, "/")
     if inside == ".":
         return one
-    return one._replace(roots=tuple(root._replace(prefix=f"{inside}/{root.prefix}") for root in one.roots))
+    roots = tuple(root._replace(prefix=f"{inside}/{root.prefix}") for root in one.roots)
+    return one._replace(scope=one.scope._replace(base=common), roots=roots)
 
 
 def _shown(options: Options, common: str) -> str:
@@ -197,6 +274,10 @@ class _Telling:
             hit.also_at,
             advice=hit.advice,
         )
+
+    def roll(self, part: _Part, judgement: Judgement) -> str:
+        assert judgement.hit is not None
+        return f"{part.document.name}: {judgement.hit.fields['members']} members rolled, none refused"
 
     def covered(self, findings: Iterable[Finding]) -> set[tuple[str, str]]:
         """Which rules have nothing to add about which file: the deploy tells what they find."""

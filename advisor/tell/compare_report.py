@@ -14,5 +14,11 @@ def build_compared(result: Compared, effective: bool = False) -> dict[str, Any]:
         "compared": {
             "old": {"path": result.old_path, "kafka_version": result.old.kafka_version},
             "new": {"path": result.new_path, "kafka_version": result.audit.kafka_version},
+            "rolls": list(result.rolls),
+            "steps": [
+                {"text": step.text, "at": [{"file": at.file, "line": at.line} for at in step.at]}
+                for step in result.steps
+            ],
+            "defaults": list(result.defaults),
         },
     }

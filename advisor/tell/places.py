@@ -29,6 +29,11 @@ class Excerpt(NamedTuple):
     value: tuple[int, int]
     shown_value: str
 
+    def meant(self, key: str | None, message: str, by_run: bool) -> tuple[int, int]:
+        """The value, if the finding is about it; an unknown key is wrong whatever stands behind it."""
+        about_value = by_run or message.startswith(f"{key} = ")
+        return self.value if about_value or self.shown_value in message else self.key
+
 
 def path_namer(base: str, typed: Sequence[str]) -> PathOf:
     """Of a file of the report, the path that the user would have typed."""
@@ -72,6 +77,13 @@ def line_reader(audit: Audit) -> Callable[[str, int, str | None], Excerpt | None
         return _marked(text.expandtabs(2), key, value)
 
     return line_of
+
+
+def span_of(record: FileRecord, line: int, key: str | None, message: str, by_run: bool) -> tuple[int, int]:
+    """From and up to which column a finding is about in its line, as the line is written."""
+    lines = record.text.split("\n")
+    text = lines[line - 1].rstrip("\r") if 0 < line <= len(lines) else ""
+    return _marked(text, key, _value_at(record, line, key)).meant(key, message, by_run)
 
 
 def _value_at(record: FileRecord, line: int, key: str | None) -> str | None:

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .. import __version__
-from ..engine import Audit, Root
+from ..engine import Audit, Root, report_order
 from ..find.fingerprint import fingerprint
+from ..find.one_cause import Caused, by_cause
 from ..join.profiles import DEFAULT, Profile
 from ..model import Deployment, Document, Finding, Fix, Setting
 from ..read.load import FileRecord
@@ -18,7 +19,9 @@ _HEADLINE = ("survives_lost", "writes_with_away")
 
 
 def build_report(audit: Audit, effective: bool = False) -> dict[str, Any]:
-    findings = [reported_finding(finding, root.prefix) for root, finding in audit.findings]
+    findings = [
+        reported_finding(one.finding, root.prefix, one.deployments) for root, one in told_findings(audit)
+    ]
     files = [_file(record, root.prefix) for root in audit.roots for record in root.files if record.target]
     reported = [(root, deployment) for root in audit.roots for deployment in reported_deployments(root)]
     says = {name: spec.says for name, spec in audit.registry.guarantees.items()}
@@ -48,6 +51,20 @@ def build_report(audit: Audit, effective: bool = False) -> dict[str, Any]:
 
         report["effective"] = effective_settings(audit)
     return report
+
+
+def told_findings(audit: Audit) -> list[tuple[Root, Caused]]:
+    """The findings of the report, in its order: those of one cause are one."""
+    found: dict[int, list[Finding]] = {}
+    for root, finding in audit.findings:
+        found.setdefault(id(root), []).append(finding)
+    told = [
+        (root, one)
+        for root in audit.roots
+        for one in by_cause(found.get(id(root), ()), root.rules, root.deployments)
+    ]
+    told.sort(key=lambda pair: report_order((pair[0], pair[1].finding)))
+    return told
 
 
 def _profile(profiles: Sequence[Profile]) -> dict[str, str]:
@@ -133,7 +150,12 @@ def _named(document: Document | None, prefix: str) -> str | None:
     return None if document is None else f"{prefix}{document.file}#{document.name}"
 
 
-def reported_finding(finding: Finding, prefix: str = "") -> dict[str, Any]:
+def reported_finding(
+    finding: Finding, prefix: str = "", deployments: Sequence[str] | None = None
+) -> dict[str, Any]:
+    """`deployments`: all that have it, where they are more than its own."""
+    if deployments is None:
+        deployments = () if finding.deployment is None else (finding.deployment,)
     first_key = finding.keys[0] if finding.keys else None
     return {
         "fingerprint": fingerprint(finding),
@@ -142,6 +164,7 @@ def reported_finding(finding: Finding, prefix: str = "") -> dict[str, Any]:
         "severity": finding.severity,
         "message": finding.message,
         "deployment": finding.deployment,
+        "deployments": list(deployments),
         "locations": [
             {"file": prefix + at.file, "line": at.line, "key": first_key if at is finding.at else None}
             for at in (finding.at, *finding.also_at)
@@ -159,6 +182,7 @@ def reported_finding(finding: Finding, prefix: str = "") -> dict[str, Any]:
         },
         "fixes": [_fix(fix, prefix) for fix in finding.fixes],
         "advice": list(finding.advice),
+        "assuming": list(finding.assuming),
         "covers": list(finding.covers),
         "suppressed": (
             {"reason": finding.suppressed[0], "by": finding.suppressed[1]} if finding.suppressed else None
@@ -193,6 +217,7 @@ def _fix(fix: Fix, prefix: str) -> dict[str, Any]:
         "price": fix.price,
         "smallest": fix.smallest,
         "condition": fix.condition,
+        "safety": fix.safety,
     }
 
 

@@ -27,7 +27,7 @@ _PLUMBING = [
     "no-escape",
     "service-link",
     "needs-prefix",
-    "not-applied",
+    "never-applied",
 ]
 
 
@@ -48,6 +48,7 @@ def advisor_checks() -> list[CheckSpec]:
         CheckSpec("topic-declared-twice", f"{__name__}.disagreements:topic_declared_twice", "document"),
         CheckSpec("listener-out-of-reach", f"{__name__}.reach:listener_out_of_reach", "document"),
         CheckSpec("name-out-of-reach", f"{__name__}.reach:name_out_of_reach", "deployment"),
+        CheckSpec("client-too-old", f"{__name__}.old_clients:client_too_old", "document"),
     ]
     brokers = [
         CheckSpec("fragile-quorum", f"{__name__}.brokers:fragile_quorum", "deployment"),

@@ -69,12 +69,12 @@ def connector_client_keys(document: Document, context: Context) -> Iterable[Hit]
         return
     version = context.version_of(document)
     own = next((one.value for one in document.settings if one.key == "connector.class"), "")
-    simple = isinstance(own, str) and own.rpartition(".")[2].removesuffix("Connector") in _WITHOUT_OWN
-    is_source = isinstance(own, str) and (own.endswith("SourceConnector") or own.startswith("io.debezium."))
+    kind = own.rpartition(".")[2].removesuffix("Connector") if isinstance(own, str) else ""
+    names = _OWN_NAMES.get(kind)
     for setting in document.settings:
         for client in ("producer", "consumer"):
-            told = setting.key in _NO_CONNECTORS or (simple and setting.key not in _EVERY_CONNECTORS)
-            told = told or (is_source and setting.key in _NO_SOURCES)
+            known = names is not None and setting.key not in (*names, *_EVERY_CONNECTORS)
+            told = setting.key in _NO_CONNECTORS or known
             if not told or lookup(client, setting.key, version) is None:
                 continue
             at = setting.origin.at or Location(document.file, document.line)
@@ -89,12 +89,15 @@ def connector_client_keys(document: Document, context: Context) -> Iterable[Hit]
             break
 
 
-# Connectors of Kafka's own, whose few settings are known.
-_WITHOUT_OWN = ("FileStreamSink", "FileStreamSource")
+# Connectors whose settings are known, with those of them that are called as a client's.
+_OWN_NAMES = {
+    "FileStreamSink": (),
+    "FileStreamSource": (),
+    "JdbcSink": ("batch.size", "retry.backoff.ms"),
+    "JdbcSource": (),
+}
 # Names of the framework's own settings (ConnectorConfig), and those that tools add.
 _EVERY_CONNECTORS = frozenset({"client.id", "config.providers", "key.converter", "value.converter"})
-# How long a sink waits for a batch of its own may go by these names; a source has nothing else to call so.
-_NO_SOURCES = frozenset({"linger.ms", "max.block.ms", "max.request.size"})
 # What says how a Kafka client works and nothing else: no connector has a setting of this name.
 _NO_CONNECTORS = frozenset(
     {

@@ -17,6 +17,7 @@ from advisor.api import (
     Hit,
     Location,
     Rejected,
+    Secret,
     Undisclosed,
     Unknown,
     components_of,
@@ -27,6 +28,7 @@ from advisor.api import (
     is_known,
     keys,
     lookup,
+    replacement,
     suggest,
     value_of,
     would_accept,
@@ -234,7 +236,7 @@ class _Look:
         if history.status in ("removed", "not-yet"):
             # Which release reads the file is only assumed: it may well be one that knows the key.
             if not version.assumed and not self._is_as_before(setting):
-                yield self._hit(*self._other_release(history), (key,))
+                yield self._of_other_release(history, setting)
             return
         severity = "error" if component == "topic" else None
         others = [other for other in components_of(key, version) if other != component]
@@ -258,10 +260,24 @@ class _Look:
         fixes = (self._renamed(setting, near),) if near and self._takes(near, setting.value) else ()
         yield self._hit("unknown-key", detail, (key,))._replace(severity=severity, fixes=fixes)
 
-    def _other_release(self, history: Fate) -> tuple[str, str]:
-        if history.status == "removed":
-            return "removed-key", f"Kafka {_minor(history.until)} was the last to read it"
-        return "newer-key", f"Kafka {_minor(history.since)} is the first to read it"
+    def _of_other_release(self, history: Fate, setting: Setting) -> Hit:
+        if history.status != "removed":
+            return self._hit(
+                "newer-key", f"Kafka {_minor(history.since)} is the first to read it", (setting.key,)
+            )
+        detail = f"Kafka {_minor(history.until)} was the last to read it"
+        instead = replacement(self.document.component, setting.key)
+        if instead is not None:
+            detail += f"; {instead.text()}"
+        hit = self._hit("removed-key", detail, (setting.key,))
+        if instead is not None and instead.keys and not isinstance(setting.value, Secret):
+            component, version = self.document.component, self.version
+            free = (
+                is_known(component, key, version) and self._takes(key, setting.value) for key in instead.keys
+            )
+            if all(free):
+                return hit._replace(fixes=(self._renamed(setting, *instead.keys),))
+        return hit
 
     def _is_as_before(self, setting: Setting) -> bool:
         """A key that is gone, with the value that Kafka now has for ever: nothing has changed."""
@@ -283,16 +299,16 @@ class _Look:
         verdict = self._judge({**config, key: value})
         return isinstance(verdict, Accepted) or not any(key in reason.keys for reason in verdict.reasons)
 
-    def _renamed(self, setting: Setting, near: str) -> Fix:
+    def _renamed(self, setting: Setting, *names: str) -> Fix:
         component, at = self.document.component, setting.origin.at
         file, line = (at.file, at.line) if at is not None else (None, None)
         # A misspelt password is one all the same: what the right name makes a secret is not shown.
         value = setting.value
-        shown = value.template if isinstance(value, Unknown) else str(value_of(near, str(value)))
+        shown = value.template if isinstance(value, Unknown) else str(value_of(names[0], str(value)))
         return Fix(
             (
                 Change(component, setting.key, shown, None, file, line, "remove"),
-                Change(component, near, None, shown, file, line, "add"),
+                *(Change(component, name, None, shown, file, line, "add") for name in names),
             ),
             ("the key is one that Kafka reads",),
             smallest=True,

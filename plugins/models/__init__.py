@@ -10,10 +10,12 @@ from advisor.api import NUMBER, SEARCHED, ModelSpec, hookimpl
 _TOPICS = (
     "",
     "auto-created",
+    "by-default",
     "connect-config",
     "connect-offsets",
     "connect-status",
     "offsets",
+    "streams",
     "transactions",
 )
 
@@ -93,6 +95,7 @@ _GUARANTEES = (
         "no committed offset and no reset passes over a record that nobody processed",
         "a record is passed over and never processed",
         parts=("expiry", "growth", "race", "retention", "stored", "style"),
+        params={"usual_longest_outage_ms": NUMBER},
     ),
     _guarantee(
         "group-stable",

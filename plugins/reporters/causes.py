@@ -8,14 +8,6 @@ from typing import Any, NamedTuple
 
 Finding = Mapping[str, Any]
 RANK = {"error": 0, "warning": 1, "note": 2}
-# Rules of these end their message with what the run shows, in parentheses.
-_TOLD_BY_THE_RUN = (
-    "acked-records-survive",
-    "group-available",
-    "records-stored-once",
-    "send-order-kept",
-    "writes-available",
-)
 
 
 class Cause(NamedTuple):
@@ -73,6 +65,8 @@ def _is_under(cause: Cause, worse: Cause) -> bool:
         return False
     if not _places(cause) <= _places(worse):
         return False
+    if cause.severity == "note" and cause.first["locations"][0]["key"] != worse.first["locations"][0]["key"]:
+        return False  # two things about one cluster
     return all(not one["fixes"] or changes_of(one) == _fix_at(worse, one) for one in cause.findings)
 
 
@@ -115,20 +109,6 @@ def _names(report: Mapping[str, Any]) -> frozenset[str]:
 def _without(message: str, names: frozenset[str]) -> str:
     words = re.split(r"([\s,:;()]+)", message)
     return "".join("?" if word in names else word for word in words)
-
-
-def message_of(finding: Finding, run_shown: bool = False) -> str:
-    """Without the deployment, or the part of it that it is about, which stands above it; and without what a
-    run that is shown tells anyway."""
-    message: str = finding["message"]
-    deployment = finding["deployment"] or ""
-    head, colon, rest = message.partition(": ")
-    if colon and head in (deployment, *deployment.split(" -> ")):
-        message = rest
-    told = finding["evidence"]["trace"] and finding["evidence"]["guarantee"] in _TOLD_BY_THE_RUN
-    if run_shown and told and message.endswith(")") and " (" in message:
-        message = message[: message.rindex(" (")]
-    return message
 
 
 def change_text(change: Mapping[str, Any]) -> str:

@@ -31,6 +31,7 @@ def render(report: Mapping[str, Any], options: Mapping[str, Any]) -> str:
 
 def _parts(finding: Mapping[str, Any]) -> list[str]:
     parts = [finding["message"]]
+    parts += [f"Assuming: {'; '.join(finding['assuming'])}"] if finding["assuming"] else []
     for fix in finding["fixes"][:1]:
         parts.append(f"Fix: {', '.join(change_text(change) for change in fix['changes'])}")
         parts += [f"Cost: {fix['price']}"] if fix["price"] else []

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from advisor.api import faults_text, headline_text, printable, run_lines, run_of, spent_in
+from advisor.api import faults_text, headline_text, message_of, printable, run_lines, run_of, spent_in
 
-from .causes import Cause, causes_of, change_text, count, message_of
+from .causes import Cause, causes_of, change_text, count
 
 # GitHub takes 65,536 characters, GitLab a million.
 LENGTH_MAX = 60_000
@@ -80,7 +80,7 @@ def _cause(cause: Cause, titles: Mapping[str, str], path_of: Any) -> Iterator[st
     finding = cause.first
     yield f"### {_SIGNS[cause.severity]} {cause.severity} {cause.code}: {_text(cause.title)}"
     yield ""
-    yield _text(message_of(finding, run_shown=True))
+    yield _text(message_of(finding))
     yield ""
     places = list(dict.fromkeys(_place(one, path_of) for one in cause.findings))
     more = len(places) - PLACES_MAX
@@ -93,6 +93,8 @@ def _cause(cause: Cause, titles: Mapping[str, str], path_of: Any) -> Iterator[st
 
 def _bullets(cause: Cause, titles: Mapping[str, str]) -> Iterator[str]:
     finding = cause.first
+    if finding["assuming"]:
+        yield f"- **Assuming** {_text('; '.join(finding['assuming']))}"
     for fix in finding["fixes"][:1]:
         yield f"- **Fix** {', '.join(_code(change_text(change)) for change in fix['changes'])}"
         if fix["price"]:

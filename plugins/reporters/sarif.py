@@ -86,6 +86,7 @@ def _result(finding: Mapping[str, Any], places: Mapping[str, int], path_of: Any)
 
 def _message(finding: Mapping[str, Any]) -> str:
     parts = [finding["message"]]
+    parts += [f"Assuming: {'; '.join(finding['assuming'])}"] if finding["assuming"] else []
     for fix in finding["fixes"][:1]:
         parts.append(f"Fix: {', '.join(change_text(change) for change in fix['changes'])}")
     parts += [f"Fix: {step}" for step in finding["advice"][:1] if not finding["fixes"]]

@@ -10,7 +10,9 @@ from typing import Any
 from advisor.api import headline_text, printable, wrapped
 
 from .causes import Cause, causes_of, count
+from .text_compared import compared_lines
 from .text_finding import Look, cause_lines, look_of, one_line, titles_of
+from .text_overview import overview_lines
 
 # So many causes are told with their run; of the others a run is shown on request.
 FULL_MAX = 6
@@ -28,6 +30,7 @@ def render(report: Report, options: Mapping[str, Any]) -> str:
         lines += [printable(f"worse: {one}") for one in report.get("changes", {}).get("worse", ())]
         return "".join(f"{line}\n" for line in lines)
     lines = [*_opening(report, look)]
+    lines += compared_lines(report, look.width)
     lines += _changes(report, look)
     lines += _deployments(report, look)
     lines += _not_read(report, look, bool(options.get("files")))
@@ -189,9 +192,13 @@ def _causes(report: Report, findings: Sequence[Mapping[str, Any]], look: Look) -
     told = [cause for cause in causes if cause.severity != "note" or look.all]
     explained: set[str] = set()
     without_run = 0
+    many = len(told) > FULL_MAX and not look.all
+    codes: set[str] = set()
     for number, cause in enumerate(told):
         trace = cause.first["evidence"]["trace"]
-        full = look.all or look.runs or number < FULL_MAX
+        # Of many, a rule is told in full once.
+        full = look.all or look.runs or (number < FULL_MAX and not (many and cause.code in codes))
+        codes.add(cause.code)
         kind = str(trace[0]["state"].get("kind", "partition")) if trace and full else ""
         yield ""
         yield from cause_lines(cause, titles, look, full, legend=bool(kind) and kind not in explained)
@@ -199,8 +206,8 @@ def _causes(report: Report, findings: Sequence[Mapping[str, Any]], look: Look) -
         without_run += bool(trace) and not full
     if without_run:
         yield ""
-        last = "one of these" if without_run == 1 else f"{without_run} of these"
-        yield f"--runs shows how the last {last} can happen"
+        others = "the other one" if without_run == 1 else f"the other {without_run}"
+        yield f"--runs shows how {others} of these can happen"
     if waiting:
         yield ""
         notes = sum(len(cause.findings) for cause in waiting)
@@ -212,6 +219,9 @@ def _causes(report: Report, findings: Sequence[Mapping[str, Any]], look: Look) -
         text = f"{count(notes, 'note')}: {'; '.join(each)}" + (f"; +{more} more" if more > 0 else "")
         text += f". --all shows {'it' if notes == 1 else 'them'}"
         yield from wrapped(printable(text), look.width, "  ")
+    if many:
+        yield ""
+        yield from overview_lines(told, look)
 
 
 def _code_and_places(causes: Sequence[Cause]) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from advisor.api import faults_text, legend_lines, printable, run_lines, run_of, spent_in, wrapped
+from advisor.api import faults_text, legend_lines, message_of, printable, run_lines, run_of, spent_in, wrapped
 
-from .causes import Cause, Finding, change_text, changes_of, message_of
+from .causes import Cause, Finding, change_text, changes_of
 
 # Places that are named; --all names every one.
 PLACES_MAX = 3
@@ -64,7 +64,7 @@ def cause_lines(
     finding = cause.first
     head = look.paint(f"{cause.severity}[{cause.code}]", cause.severity)
     yield f"{head} {look.paint(printable(cause.title), 'head')}"
-    yield from _where(finding, look, full)
+    yield from _where(finding, look)
     yield from _others(cause, look)
     if full:
         yield from _with(finding, look)
@@ -77,27 +77,22 @@ def cause_lines(
         yield from _labelled("More", f"kafka-advisor explain {cause.code}", look)
 
 
-def _where(finding: Finding, look: Look, full: bool) -> Iterator[str]:
+def _where(finding: Finding, look: Look) -> Iterator[str]:
     at = finding["locations"][0]
+    more = len(finding["deployments"]) - 1
     of = f"  {printable(finding['deployment'])}" if finding["deployment"] else ""
+    of += f" and {more} more" if more > 0 else ""
     place = look.place(at)
     room = look.width - 4 - len(place)
     yield f"  {look.paint(place, 'place')}{look.paint(of, 'dim') if len(of) <= room else ''}"
-    message = printable(message_of(finding, run_shown=full))
+    message = printable(message_of(finding))
     excerpt = look.line_of(at["file"], at["line"], at["key"]) if at["line"] is not None else None
     if excerpt is None:
         yield from (f"  {line}" for line in wrapped(message, look.width - 2))
         return
-    yield from _excerpt(excerpt, _meant(excerpt, finding), at["line"], message, look)
-
-
-def _meant(excerpt: Any, finding: Finding) -> tuple[int, int]:
-    """The value, if the finding is about it; a key that nobody knows is wrong whatever stands behind it."""
-    key, message = finding["locations"][0]["key"], finding["message"]
-    about_value = finding["evidence"]["class"] in ("trace", "budget") or message.startswith(f"{key} = ")
-    about_value = about_value or not excerpt.shown_value or excerpt.shown_value in message
-    span: tuple[int, int] = excerpt.value if about_value else excerpt.key
-    return span
+    by_run = finding["evidence"]["class"] in ("trace", "budget")
+    span = excerpt.meant(at["key"], finding["message"], by_run)
+    yield from _excerpt(excerpt, span, at["line"], message, look)
 
 
 def _excerpt(excerpt: Any, span: tuple[int, int], number: int, message: str, look: Look) -> Iterator[str]:
@@ -177,7 +172,8 @@ def _run(finding: Finding, look: Look, legend: bool) -> Iterator[str]:
     for line in run_lines(run, look.width, True, "    ", paint, look.runs or look.all):
         yield line if look.colour else printable(line)
     if legend:
-        yield from (look.paint(f"    {line}", "dim") for line in legend_lines(run, look.width - 4))
+        signs = legend_lines(run, look.width - 4, brief=True)
+        yield from (look.paint(f"    {line}", "dim") for line in signs)
 
 
 def _numbers(finding: Finding, look: Look) -> Iterator[str]:
@@ -188,18 +184,19 @@ def _numbers(finding: Finding, look: Look) -> Iterator[str]:
 
 
 def _assuming(finding: Finding, look: Look) -> Iterator[str]:
-    assumed = finding.get("assuming") or ()
+    assumed = finding["assuming"]
     if assumed:
-        text = printable(f"assuming {', '.join(assumed)}")
+        text = printable(f"assuming: {'; '.join(assumed)}")
         yield from (f"  {line}" for line in wrapped(text, look.width - 2, "  "))
 
 
 def _also(cause: Cause, titles: Mapping[str, str], look: Look) -> Iterator[str]:
     """What else the same line causes; what the rule covers is a lesser form of the same."""
-    told = [f"{code} ({titles[code]})" if code in titles else code for code in cause.also]
-    covered = [code for code in cause.first["covers"] if code not in cause.also]
+    told = ", ".join(f"{code} ({titles[code]})" if code in titles else code for code in cause.also)
+    covered = ", ".join(code for code in cause.first["covers"] if code not in cause.also)
+    parts = [f"causes {told}" if told else "", f"includes {covered}" if covered else ""]
     if told or covered:
-        yield from _labelled("Also", f"causes {', '.join([*told, *covered])}", look)
+        yield from _labelled("Also", "; ".join(filter(None, parts)), look)
 
 
 def _fix(cause: Cause, look: Look) -> Iterator[str]:

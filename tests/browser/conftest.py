@@ -33,7 +33,7 @@ def opened(browser):
             if within is None or not request.url.startswith(within.as_uri()):
                 seen.append(f"request: {request.url}")
 
-        page = browser.new_page(viewport={"width": 1300, "height": 900}, **options)
+        page = browser.new_page(**{"viewport": {"width": 1300, "height": 900}, **options})
         page.on("console", lambda message: seen.append(f"console: {message.text}"))
         page.on("pageerror", lambda error: seen.append(f"error: {error}"))
         page.on("request", requested)

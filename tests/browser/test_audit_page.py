@@ -268,14 +268,41 @@ def test_one_small_file_that_asks_nobody(pages, name):
     assert re.findall(r"https?://[^\"' ]+", text.replace("http://www.w3.org/2000/svg", "")) == []
 
 
+def multiplied(one, number, **change):
+    """The same finding in another file."""
+    place = [{**one["locations"][0], "file": f"service-{number}/producer.properties"}]
+    changes = [{**one["fixes"][0]["changes"][0], "file": place[0]["file"], **change}]
+    fix = {**one["fixes"][0], "changes": changes}
+    return {**one, "fingerprint": f"{number:016x}", "locations": place, "fixes": [fix]}
+
+
 def test_a_page_of_very_many_findings_stays_small(reports):
     report = reports["quickstart"]
     one = finding(report, "KA101")
-    many = []
-    for number in range(3000):
-        place = [{**one["locations"][0], "file": f"service-{number}/producer.properties"}]
-        fix = {**one["fixes"][0], "changes": [{**one["fixes"][0]["changes"][0], "file": place[0]["file"]}]}
-        many.append({**one, "fingerprint": f"{number:016x}", "locations": place, "fixes": [fix]})
+    many = [multiplied(one, number, to=f"all-{number}") for number in range(3000)]
     text = audit_page({**report, "findings": many, "fixed_runs": {}})
     assert len(text.encode()) < 1_000_000
     assert re.search(r"and [\d,]+ more causes", text)
+
+
+def test_what_is_wrong_in_one_way_in_many_files_is_told_once(opened, reports, tmp_path):
+    report = reports["quickstart"]
+    many = [multiplied(finding(report, "KA101"), number) for number in range(30)]
+    path = tmp_path / "many.html"
+    path.write_text(audit_page({**report, "findings": many, "fixed_runs": {}}), encoding="utf-8")
+    page = opened(path)
+    assert page.locator("section > details.finding").count() == 1
+    assert "The same in 29 more places" in page.locator("section > details.finding").inner_text()
+    # A link to any of them leads to it.
+    page.evaluate(f"location.hash = '{many[17]['fingerprint']}'")
+    assert page.get_by_text("service-17/producer.properties").is_visible()
+
+
+def test_what_a_change_makes_worse_stands_first(opened, reports, tmp_path):
+    worse = "acknowledged records: survived 1 lost broker, now 0"
+    changes = {"base": "main", "worse": [worse], "costs": [], "better": []}
+    path = tmp_path / "diff.html"
+    path.write_text(audit_page({**reports["quickstart"], "changes": changes}), encoding="utf-8")
+    page = opened(path)
+    assert page.get_by_role("heading", name="Compared with main").is_visible()
+    assert page.get_by_text(worse).is_visible()

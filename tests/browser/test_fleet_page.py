@@ -29,7 +29,7 @@ def summary(findings):
     severities = [row[0] for row in findings]
     return {
         "tool": {"version": "0"}, "at": "2027-01-01", "source": "tables", "deployments": 9, "behaviours": 3,
-        "rows": {"in": 10, "audited": 9, "quarantined": 1},
+        "rows": {"in": 10, "audited": 9, "quarantined": 1, "repeated": 0},
         "quarantine": [{"rows": 1, "reason": HOSTILE, "example": "x"}],
         "errors": severities.count("error"), "warnings": severities.count("warning"),
         "notes": severities.count("note"),
@@ -38,7 +38,16 @@ def summary(findings):
             "teams": n, "partitions": n, "exact": True, "example": {"message": HOSTILE}}
             for n, (code, severity) in enumerate((("KA101", "error"), ("KA301", "warning")), 1)
         ],
-        "examples": {"KA101": example()},
+        "examples": {
+            "KA101": {**example(), "cause": "cause-1"},
+            "KA101-2": {**example(), "cause": "cause-3", "message": "another cause"},
+        },
+        "remedies": [{"change": f"producer acks=all {HOSTILE}", "errors": 7, "rules": ["KA101"], "teams": 2,
+                      "clusters": 1}],
+        "guarantees": [
+            {"cluster": f"cluster-{n}", "name": name, "holds": n, "broken": 4 - n, "unknown": 0}
+            for n in range(5) for name in ("acked-records-survive", "writes-go-on", HOSTILE)
+        ],
         "tolerance": {
             "team": [{"name": HOSTILE, "survives_lost": n, "writes_with_away": 1, "deployments": 4} for n
             in range(3)],
@@ -57,7 +66,8 @@ def rows(count):
         severity = ("error", "warning", "note")[n % 3]
         made.append((severity, "KA101" if n % 2 else "KA301", "a-rule", f"message {n}", f"team-{n % 40}",
         f"cluster-{n % 5}",
-                     f"topic-{n}", f"service-{n}", f"deployment-{n}", "f.properties", n))  # fmt: skip
+                     f"topic-{n}", f"service-{n}", f"deployment-{n}", "f.properties", n,
+                     f"cause-{n % 4}", "producer acks=all"))  # fmt: skip
     return made
 
 
@@ -120,7 +130,7 @@ def test_a_hundred_thousand_rows_are_filtered_and_sorted(opened, big, asked, fac
     wanted = [
         row
         for row in rows(ROWS)
-        if any(asked.lower() in str(cell) for cell in row)
+        if any(asked.lower() in str(cell) for cell in row[: len(names)])
         and all(row[names.index(name)] == word for name, word in facets.items())
     ]
     wanted.sort(key=lambda row: row[names.index(sort)], reverse=down)
@@ -146,7 +156,8 @@ def test_a_hundred_thousand_rows_are_filtered_and_sorted(opened, big, asked, fac
             [drawn.nth(0 if top else drawn.count() - 1).locator("span").all_text_contents()] if wanted else []
         )
         assert seen == [
-            [f"{cell:,}" if isinstance(cell, int) else cell for cell in row] for row in first[top]
+            [f"{cell:,}" if isinstance(cell, int) else cell for cell in row[: len(names)]]
+            for row in first[top]
         ]
 
 
@@ -193,7 +204,8 @@ def test_it_answers_which_topics_and_whose(opened, tmp_path):
     page = opened(path)
     headline = f"{len(topics)} topics can lose confirmed records when one broker dies"
     assert page.locator("h1").text_content() == headline
-    section = page.locator("section", has=page.locator(".drill"))
+    title = "Topics that can lose confirmed records when one broker dies"
+    section = page.locator("section", has=page.get_by_role("heading", name=title))
     teams = sorted({owner for owner, _, _ in topics})
     assert section.locator(".drill > details").count() == len(teams)
     first = section.locator(".drill > details").first
@@ -230,6 +242,50 @@ def test_a_phone_needs_no_sideways_scrolling(opened, tmp_path):
     found = rows(60)
     path = tmp_path / "report.html"
     path.write_text(fleet_page(summary(found), found), encoding="utf-8")
-    page = opened(path)
-    page.set_viewport_size({"width": 360, "height": 780})
+    page = opened(path, viewport={"width": 360, "height": 780})
     assert page.evaluate("() => document.documentElement.scrollWidth") <= 360
+    # The plots themselves are in sight beside their labels, and no word of them is small.
+    for title in ("Guarantees by cluster", "How many lost brokers the deployments of each cluster survive"):
+        section = page.locator("section", has=page.get_by_role("heading", name=title))
+        boxes = [one.bounding_box() for one in section.locator("rect").all()]
+        assert min(box["x"] for box in boxes) < 200, title
+        assert sum(box["x"] + box["width"] <= 360 for box in boxes) >= min(4, len(boxes)), title
+        height = section.locator("svg text").first.bounding_box()["height"]
+        assert height >= 11, title
+
+
+def test_a_row_opens_the_run_of_its_own_cause(opened, tmp_path):
+    found = rows(12)
+    path = tmp_path / "report.html"
+    path.write_text(fleet_page(summary(found), found), encoding="utf-8")
+    page = opened(path)
+    for number, said in ((1, "one broker crash loses a record"), (3, "another cause")):
+        row = page.locator("[data-table=findings] .row", has_text=f"topic-{number}").first
+        row.get_by_role("button", name="KA101").click()
+        dialog = page.locator("dialog[open]")
+        assert said in dialog.text_content()
+        dialog.get_by_role("button", name="Close").click()
+
+
+def test_a_team_opens_to_its_errors_and_what_clears_them(opened, tmp_path):
+    found = rows(400)
+    path = tmp_path / "report.html"
+    path.write_text(fleet_page(summary(found), found), encoding="utf-8")
+    page = opened(path)
+    section = page.locator("section", has=page.get_by_role("heading", name="Errors of each team"))
+    errors = [row for row in found if row[0] == "error"]
+    assert section.locator(".drill > details").count() == len({row[4] for row in errors})
+    first = section.locator(".drill > details").first
+    first.locator("summary").click()
+    name = first.locator(".who").text_content()
+    lines = [tuple(line.locator("td").all_text_contents()) for line in first.locator("tbody tr").all()]
+    wanted = sorted(
+        (row[5], row[6], f"{row[1]} {row[2]}", "producer acks=all") for row in errors if row[4] == name
+    )
+    assert sorted(lines) == wanted
+    cleared = page.locator("section", has=page.get_by_role("heading", name="What clears most errors"))
+    assert "producer acks=all" in cleared.locator(".row").first.text_content()
+    heat = page.locator("section", has=page.get_by_role("heading", name="Guarantees by cluster"))
+    assert heat.locator("rect").count() == 15
+    told = heat.locator("rect title").all_text_contents()
+    assert "cluster-1, acked-records-survive: 75.0% can break it" in told

@@ -219,7 +219,9 @@ def test_every_line_of_init_can_be_taken_up(advisor, tmp_path):
     told(advisor("init"), 0)
     path = tmp_path / "kafka-advisor.toml"
     lines = path.read_text().splitlines()
-    taken = [line[1:] if line.startswith("#") and not line.startswith("# ") else line for line in lines]
+    taken = [
+        line[1:] if line.startswith("#") and not line.startswith(("# ", "#:")) else line for line in lines
+    ]
     assert taken != lines
     # These name things that are not here.
     text = "\n".join(taken)
@@ -230,6 +232,25 @@ def test_every_line_of_init_can_be_taken_up(advisor, tmp_path):
 
     project = load_project(str(path), text, Cache(None))
     assert project.kafka_version == parsed["kafka_version"]
+
+
+def test_init_names_a_schema_that_knows_every_field(advisor, tmp_path):
+    from jsonschema import Draft202012Validator
+
+    told(advisor("init"), 0)
+    project = tmp_path / "kafka-advisor.toml"
+    first = project.read_text().splitlines()[0]
+    assert first == "#:schema ./kafka-advisor.schema.json"
+    schema = json.loads((tmp_path / first.partition("./")[2]).read_text())
+    Draft202012Validator.check_schema(schema)
+    validator = Draft202012Validator(schema)
+    assert validator.is_valid({"kafka_version": "4.1", "profile": "prod"})
+    assert not validator.is_valid({"profil": "prod"})
+    # It is no configuration of Kafka's.
+    (tmp_path / "producer.properties").write_text(PRODUCER)
+    told(advisor("audit"), 0)
+    told(advisor("init", "--no-schema", "--force"), 0)
+    assert "schema" not in project.read_text().splitlines()[0]
 
 
 def test_init_does_not_overwrite(advisor, tmp_path):

@@ -185,3 +185,40 @@ def test_a_sandbox_is_not_told_of_what_only_production_minds(advisor, tmp_path):
     words = ("compare", "old", "new", "--format", "json", "--profile")
     assert codes(report_of(advisor(*words, "prod", cwd=tmp_path), 0)) == ["KA461"]
     assert codes(report_of(advisor(*words, "dev", cwd=tmp_path), 0)) == []
+
+
+def test_a_roll_that_nothing_stops_says_so(advisor, tmp_path):
+    both = f"{CONSUMER}{STRATEGY}CooperativeStickyAssignor,org.apache.kafka.clients.consumer.RangeAssignor\n"
+    sides(tmp_path, CONSUMER + STRATEGY + "RangeAssignor\n", both)
+    done = advisor("compare", "old", "new", cwd=tmp_path)
+    told(done, 0)
+    assert "\nconsumer: 3 members rolled, none refused\n" in done.stdout
+    report = report_of(advisor("compare", "old", "new", "--format", "json", cwd=tmp_path), 0)
+    jsonschema.validate(report, load_schema("report"))
+    assert report["compared"]["rolls"] == ["consumer: 3 members rolled, none refused"]
+    same = report_of(advisor("compare", "old", "old", "--format", "json", cwd=tmp_path), 0)
+    assert same["compared"]["rolls"] == same["compared"]["steps"] == same["compared"]["defaults"] == []
+
+
+def test_a_moved_default_is_told_with_what_it_changes_and_is_not_pinned(advisor, tmp_path):
+    (tmp_path / "producer.properties").write_text(PRODUCER.replace("acks=all\n", ""))
+    words = ("compare", ".", "--format", "json", "--from-version")
+    up = report_of(advisor(*words, "2.8", "--to-version", "3.9", cwd=tmp_path), 0)
+    acks = next(one for one in up["compared"]["defaults"] if one.startswith("acks 1 -> all"))
+    assert "better: KA102 is found no longer" in acks
+    assert all(not one["fixes"] for one in up["findings"] if one["code"] == "KA467")
+    back = report_of(advisor(*words, "3.9", "--to-version", "2.8", cwd=tmp_path), 1)
+    acks = next(one for one in back["compared"]["defaults"] if one.startswith("acks all -> 1"))
+    assert "worse: KA102 is found" in acks
+    (pinned,) = [one for one in back["findings"] if one["locations"][0].get("key") == "acks"][:1]
+    assert pinned["fixes"][0]["changes"][0]["to"] == "all"
+
+
+def test_an_upgrade_comes_with_its_steps(advisor, tmp_path):
+    (tmp_path / "server.properties").write_text(
+        "broker.id=1\nzookeeper.connect=zk:2181\nlog.dirs=/var/kafka\n"
+    )
+    done = advisor("compare", ".", "--from-version", "3.6", "--to-version", "4.1", cwd=tmp_path)
+    told(done, 1)
+    assert "From Kafka 3.6 to 4.1, in this order:\n  1. before any broker" in done.stdout
+    assert "[server.properties:1, server.properties:2]" in done.stdout

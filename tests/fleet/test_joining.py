@@ -8,7 +8,7 @@ import random
 import pyarrow as pa
 import pytest
 
-from advisor.fleet.rows.join import GROUPS_MAX, READERS, TAKEN, cluster_of, join_rows
+from advisor.fleet.rows.join import GROUPS_MAX, READERS, REPEATED, TAKEN, cluster_of, join_rows
 
 KINDS = {"line": pa.int32(), "partitions": pa.int32(), "lines": pa.map_(pa.string(), pa.int32())}
 SCHEMA = pa.schema([(name, KINDS.get(name, pa.string())) for name in TAKEN])
@@ -43,7 +43,12 @@ def one_by_one(
     """Deployments as (row, producer, topic, cluster's mark, groups)."""
 
     def key(row: dict[str, object]) -> tuple[object, object]:
-        return row["cluster"] or "", row["topic"] or row["row_id"]
+        """Of its own, if it names too little to be joined by."""
+        namesakes = [one for one in rows if one["component"] == "topic" and one["topic"] == row["topic"]]
+        several = sum(one["cluster"] is None for one in namesakes) > 1
+        if row["topic"] is None or (row["cluster"] is None and several):
+            return "alone", row["row_id"]
+        return row["cluster"] or "", row["topic"]
 
     def groups(place: tuple[object, object]) -> list[tuple[object, object]] | None:
         read = [row for row in rows if row["component"] in READERS and row["topic"] and key(row) == place]
@@ -109,6 +114,51 @@ def test_arrays_are_joined_as_rows_would_be(seed):
         assert row["deployment"] == " -> ".join(name for name in names if name)
         assert (row["producer_at"] is None) == (row["producer"] is None)
         assert (row["cluster_at"] is None) == (row["cluster_fp"] is None)
+
+
+def test_rows_that_name_nothing_stay_alone():
+    """However many there are, and whatever their ids: each is a deployment."""
+    (row,) = drawn(1, 1)
+    rows = [
+        {
+            **row,
+            "component": component,
+            "cluster": None,
+            "topic": topic,
+            "name": f"{component}-{n}",
+            "row_id": "same",
+        }
+        for topic in (None, "events")
+        for component in ("producer", "topic", "consumer")
+        for n in range(300)
+    ]
+    found = joined(rows)
+    assert len(found) == len(rows)
+    assert len(joined(rows, link=False)) == len(rows)
+    sides = [(one["producer_fp"], one["topic_fp"], one["groups"]) for one in found]
+    assert all(sum(side is not None for side in three) == 1 for three in sides)
+
+
+def test_a_topic_without_a_cluster_is_found_by_its_name_where_there_is_one():
+    (row,) = drawn(1, 1)
+    rows = [
+        {**row, "component": component, "cluster": None, "topic": "orders", "row_id": component}
+        for component in ("producer", "topic")
+    ]
+    (one,) = joined(rows)
+    assert one["producer_fp"]
+    assert one["topic_fp"]
+
+
+@pytest.mark.parametrize("link", [True, False])
+def test_a_repeated_row_is_told_and_joined_once(link):
+    rows = drawn(3, 40)
+    other = [{**row, "owner": "z"} for row in rows[:2]]
+    found = joined([*rows, *other, *rows[:5], *rows[:3]], link=link)
+    again = [row for row in found if row["behaviour"] == REPEATED]
+    assert sorted(row["row_id"] for row in again) == sorted(row["row_id"] for row in rows[:5] + rows[:3])
+    rest = [row for row in found if row["behaviour"] != REPEATED]
+    assert sorted(map(str, rest)) == sorted(map(str, joined([*rows, *other], link=link)))
 
 
 def test_without_link_each_row_is_alone():

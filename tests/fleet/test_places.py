@@ -64,7 +64,7 @@ def test_files_and_results_elsewhere(spark, advisor, elsewhere, tmp_path):
     skipped = [file["file"] for file in report["files"] if file["status"] == "skipped"]
     assert skipped == ["b/application.yml"]
     count = len(report["files"])
-    assert first.summary["rows"] == {"in": count, "audited": count - 1, "quarantined": 1}
+    assert first.summary["rows"] == {"in": count, "audited": count - 1, "quarantined": 1, "repeated": 0}
     assert spark.read.parquet(f"{url}/out/verdicts").count() > 0
 
     def cut(text):

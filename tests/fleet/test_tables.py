@@ -32,6 +32,7 @@ def test_rows_in_are_audited_or_in_quarantine(spark, audited, sample):
         "in": len(rows),
         "audited": len(rows) - len(broken),
         "quarantined": len(broken),
+        "repeated": 0,
     }
     kept = spark.read.parquet(f"{audited.folder}/quarantine").collect()
     assert sorted(row["row_id"] for row in kept) == sorted(row["id"] for row in broken)
@@ -186,7 +187,7 @@ def test_a_secret_is_in_no_table(spark, tmp_path):
     rows = [("producer", config), ("producer", torn)]
     frame = spark.createDataFrame(rows, "component string, config map<string,string>")
     result = audit_fleet(spark, frame, str(tmp_path / "out"), kafka_version="3.9")
-    assert result.summary["rows"] == {"in": 2, "audited": 1, "quarantined": 1}
+    assert result.summary["rows"] == {"in": 2, "audited": 1, "quarantined": 1, "repeated": 0}
     assert {row[0] for row in told(spark, result.folder)} >= {"KA301"}
     for path in (tmp_path / "out").rglob("*"):
         if path.is_file():

@@ -58,7 +58,7 @@ def test_recommended_configuration_is_clean(version, elr):
     [
         (
             {"producer": {"acks": "1"}, "without": ["enable.idempotence"]},
-            {"KA101", "KA102", "KA103", "KA301", "KA302"},
+            {"KA101", "KA102", "KA103", "KA109", "KA301", "KA302"},
         ),
         ({"topic": {"min.insync.replicas": "1"}}, {"KA102"}),
         ({"topic": {"min.insync.replicas": "3"}}, {"KA201"}),
@@ -80,18 +80,18 @@ def test_each_way_away_from_it_is_told(version, elr, changes, codes):
 @pytest.mark.parametrize(("version", "elr"), [("2.8", None), ("3.9", None), ("4.3", "off")])
 def test_unclean_election_loses_a_record(version, elr):
     report = audited(version, elr, topic={"unclean.leader.election.enable": "true"})
-    assert above_note(report) == {"KA101", "KA102"}
+    assert above_note(report) == {"KA101", "KA102", "KA109"}
 
 
 def test_eligible_leader_replicas_come_before_an_unclean_election():
     """KIP-966: the replica that left the ISR last is elected before any other out of sync, so one broker
-    away is survived; whether the feature is on is in no file, so the answer depends on it."""
+    away is survived, and two are not. Whether the feature is on is in no file: what one crash does without it
+    is told under what two do with it."""
     unclean = {"unclean.leader.election.enable": "true"}
-    assert above_note(audited("4.3", "on", topic=unclean)) == set()
+    assert above_note(audited("4.3", "on", topic=unclean)) == {"KA109"}
     report = audited("4.3", None, topic=unclean)
-    (guarantee,) = [item for item in report["deployments"][0]["guarantees"] if item["name"] == SURVIVE]
-    assert guarantee["verdict"] == "unknown"
-    assert guarantee["depends_on"] == ["eligible leader replicas"]
+    (finding,) = [one for one in report["findings"] if one["severity"] != "note"]
+    assert (finding["code"], finding["covers"], finding["assuming"]) == ("KA109", ["KA101", "KA102"], [])
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,8 @@ def said(case: Case) -> list[str]:
     for finding in report["findings"]:
         if finding["code"] == case.rule:
             at = finding["locations"][0]
-            found.append(f"{at['file']}:{at['line']}: {finding['message']}")
+            assuming = f" (assuming {'; '.join(finding['assuming'])})" if finding["assuming"] else ""
+            found.append(f"{at['file']}:{at['line']}: {finding['message']}{assuming}")
     return found or verdicts(case, report)
 
 

@@ -134,9 +134,8 @@ def test_what_people_sanely_write_gives_nothing_without_a_workload(version, topi
     [
         ({"retention.ms": "3600000"}, (), ["[workload] record_bytes", "[workload] records_per_second"]),
         ({"segment.bytes": "1048576"}, (), ["[workload] record_bytes", "[workload] records_per_second"]),
-        ({"retention.bytes": "104857600", "partitions": "1"}, None, ["segment.bytes"]),
     ],
-    ids=["short retention", "small segments", "no broker in sight"],
+    ids=["short retention", "small segments"],
 )
 def test_what_the_traffic_or_an_unseen_file_decides_is_unknown(topic, broker, depends_on):
     report = asked(topic, broker)
@@ -144,6 +143,14 @@ def test_what_the_traffic_or_an_unseen_file_decides_is_unknown(topic, broker, de
     found = verdict(report)
     assert found["verdict"] == "unknown"
     assert sorted(found["depends_on"]) == depends_on
+
+
+def test_a_limit_below_the_segments_of_a_broker_that_is_not_in_sight_is_told_with_what_is_assumed():
+    report = asked({"retention.bytes": "104857600", "partitions": "1"}, None)
+    (found,) = storage(report)
+    assert (found["code"], found["severity"]) == ("KA503", "note")
+    assert found["assuming"] == ["segment.bytes=1073741824, the topic's default"]
+    assert verdict(report)["verdict"] == "unknown"
 
 
 def test_the_default_of_a_broker_that_is_not_in_sight_is_not_held_against_anybody():

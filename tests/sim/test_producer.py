@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from advisor.sim.producer.policy import ProducerPolicy
 from advisor.sim.producer.questions import (
     GUARANTEES,
     records_stored_once,
@@ -31,7 +32,8 @@ from advisor.sim.producer.sequences import (
     judge,
     remember,
 )
-from advisor.sim.producer.step import FAULTS, Event, ProducerPolicy, State, enabled, initial, step
+from advisor.sim.producer.state import FAULTS, Event, State, initial
+from advisor.sim.producer.step import enabled, step
 from advisor.sim.search.explore import explore
 from advisor.sim.search.verdict import Bounds, Broken, Holds, Unknown, as_dict, from_dict
 from tests.sim.producer.golden import SCENARIOS, ask, read, text_of, trace_file
@@ -88,12 +90,79 @@ def test_idempotence_holds_under_the_faults_of_the_default_rules(
 
 @pytest.mark.parametrize("guarantee", sorted(GUARANTEES))
 def test_without_answers_or_retries_nothing_is_doubled_or_reordered(guarantee: str) -> None:
-    every_fault = dict.fromkeys(FAULTS, 1)
+    on_one_connection = {name: 1 for name in FAULTS if name != "late_request"}
     fire_and_forget = ProducerPolicy(acks="0", idempotence=False)
-    assert GUARANTEES[guarantee](fire_and_forget, {}, every_fault).verdict == "holds"
+    assert GUARANTEES[guarantee](fire_and_forget, {}, on_one_connection).verdict == "holds"
     for acks in ("1", "all"):
         policy = ProducerPolicy(acks=acks, idempotence=False, retries=0)
         assert GUARANTEES[guarantee](policy, {}, DEFAULT_RULES).verdict == "holds"
+
+
+@pytest.mark.parametrize("family", ["java", "librdkafka"])
+@pytest.mark.parametrize("in_flight", [1, 5])
+def test_a_request_that_was_given_up_is_overtaken_without_any_retry(family: str, in_flight: int) -> None:
+    for acks in ("0", "1", "all"):
+        policy = ProducerPolicy(family, acks, idempotence=False, in_flight=in_flight, retries=0)
+        verdict = send_order_kept(policy, {}, {"late_request": 1})
+        assert isinstance(verdict, Broken)
+        assert [step.event["name"] for step in verdict.trace][-1] == "handle_late"
+        assert not any("retried" in effect for step in verdict.trace for effect in step.effects)
+        assert records_stored_once(policy, {}, {"late_request": 1}).verdict == "holds"
+    idempotent = ProducerPolicy(family, in_flight=in_flight)
+    assert send_order_kept(idempotent, {}, {"late_request": 1}).verdict == "holds"
+    assert records_stored_once(idempotent, {}, {"late_request": 1}).verdict == "holds"
+
+
+def _after(policy: ProducerPolicy, faults: dict[str, int], words: str) -> tuple[State, list[str]]:
+    """The state after the events named, and all effects."""
+    state, effects = initial(policy, faults, 3), []
+    for word in words.split():
+        name, _, batch = word.partition(":")
+        event = Event(name, int(batch)) if batch else Event(name)
+        assert event in list(enabled(policy, state)), word
+        state, more = step(policy, state, event)
+        effects += more
+    return state, effects
+
+
+def test_a_batch_that_expires_leaves_a_gap_and_java_begins_a_new_epoch() -> None:
+    """TransactionManager.canRetry: what is right behind the batch that expired is refused for its number."""
+    policy, faults = ProducerPolicy().searched, {"lost_request": 1, "delivery_expired": 1}
+    sent_again = "send:0 send:1 lost_request:0 delivery_expired:0 send:1 handle:1"
+    state, effects = _after(policy, faults, sent_again)
+    assert effects[-1] == "out-of-order r1"
+    assert state.unresolved == 1
+    state, effects = _after(policy, faults, sent_again + " answer:1 send:1 handle:1")
+    assert (state.epoch, state.unresolved, effects[-1]) == (1, -1, "stored r1")
+
+
+def test_nothing_new_is_numbered_before_the_fate_of_an_expired_batch_is_settled() -> None:
+    policy, faults = ProducerPolicy().searched, {"lost_response": 1, "delivery_expired": 1}
+    stored = "send:0 send:1 handle:0 fetch fetch handle:1 lost_response:0 delivery_expired:0 "
+    state, _ = _after(policy, faults, stored + "send:1")
+    assert Event("send", 2) not in list(enabled(policy, state))
+    # A later batch is acknowledged, so the one that expired was stored: the numbers go on.
+    state, _ = _after(policy, faults, stored + "send:1 handle:1 fetch fetch answer:1 send:2")
+    assert (state.epoch, state.numbers[2]) == (0, Numbered(0, 2, 2))
+
+
+def test_a_batch_that_expires_in_its_first_try_leaves_the_gap_unmarked() -> None:
+    """Sender.sendProducerData marks a sequence as unresolved only if the batch was `inRetry`: the batches
+    behind it are refused and sent again, without a new epoch, for as long as they live."""
+    policy, faults = ProducerPolicy().searched, {"lost_request": 1, "delivery_expired": 1}
+    state, effects = _after(
+        policy, faults, "send:0 delivery_expired:0 send:1 lost_request:0 send:1 handle:1 answer:1"
+    )
+    assert effects[-2:] == ["out-of-order r1", "requeued r1"]
+    assert (state.epoch, state.unresolved) == (0, -1)
+
+
+def test_librdkafka_lets_its_requests_end_and_begins_a_new_epoch() -> None:
+    policy = ProducerPolicy("librdkafka").searched
+    state, _ = _after(
+        policy, {"lost_request": 1, "delivery_expired": 1}, "send:0 lost_request:0 delivery_expired:0"
+    )
+    assert (state.epoch, state.unresolved) == (1, -1)
 
 
 def test_faults_of_the_environment_count_as_well() -> None:
@@ -247,7 +316,10 @@ POLICIES = st.one_of(
         named=st.booleans(),
     ),
 )
-BUDGETS = st.fixed_dictionaries({name: st.integers(0, 1) for name in FAULTS})
+FAULTS_TOGETHER = 4  # more take longer than they teach
+BUDGETS = st.sets(st.sampled_from(FAULTS), max_size=FAULTS_TOGETHER).map(
+    lambda chosen: {name: int(name in chosen) for name in FAULTS}
+)
 BROKEN = {"records-stored-once": stored_twice, "send-order-kept": reordered}
 
 
@@ -301,10 +373,11 @@ def test_whatever_happens_the_books_balance(
         if not events:
             break
         state, _ = step(policy, state, events[choice % len(events)])
-        _check(policy, state)
+        _check(policy, state, gaps=bool(budget["delivery_expired"] or policy.retries == 1))
 
 
-def _check(policy: ProducerPolicy, state: State) -> None:
+def _check(policy: ProducerPolicy, state: State, gaps: bool) -> None:
+    """`gaps`: batches may be given up, and what is numbered anew behind a gap may be stored twice."""
     assert 0 <= state.hw <= state.copied <= len(state.log)
     assert all(left >= 0 for left in state.left)
     on_wire = [request.batch for request in state.wire]
@@ -318,7 +391,7 @@ def _check(policy: ProducerPolicy, state: State) -> None:
         committed = {batch for batch, _ in state.log[: state.hw]}
         assert {b for b, outcome in enumerate(state.outcomes) if outcome == "acked"} <= committed
     if policy.idempotence:
-        assert stored_twice(state) is None
+        assert gaps or stored_twice(state) is None
         assert reordered(state) is None
 
 

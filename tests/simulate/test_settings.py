@@ -199,7 +199,7 @@ def test_several_deployments_are_listed_and_one_is_chosen(simulate, tmp_path):
 
 def test_the_words_of_the_help_are_those_of_the_simulator():
     from advisor.sim.partition.state import EVENT_OF
-    from advisor.sim.producer.step import FAULTS
+    from advisor.sim.producer.state import FAULTS
     from advisor.sim.transactions.step import FAULTS as OF_TRANSACTIONS
 
     searched = {name for name, spec in every_guarantee().items() if spec.kind == SEARCHED}

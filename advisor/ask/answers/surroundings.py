@@ -6,14 +6,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ...context import Context, Outside
+from ...context import Context, Outside, neighbours
 from ...model import Deployment
 from .groups.topics import partitions_of, topics_of
 from .storage.replicas import count_replicas, is_largest, replicas_on
 from .storage.state_topics import state_owner
 
-# What `Surroundings.of` looks at of other deployments.
-_LOOKED_AT = frozenset((partitions_of, count_replicas))
+# What `Surroundings.of` looks at of other deployments; and what whoever shares answers tells apart itself:
+# the shapes of all deployments that a document is in.
+_LOOKED_AT = frozenset((partitions_of, count_replicas, neighbours))
 
 
 class Surroundings:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import tempfile
 from typing import TYPE_CHECKING, Any
 
 from ...model import UsageError
@@ -73,6 +72,8 @@ def with_known(
 
 def _before(args: argparse.Namespace, options: Options, result: Audit) -> dict[str, Any]:
     """The report on the same paths as they were."""
+    import tempfile
+
     from ...engine import audit
     from ...tell.report import build_report
     from .base_tree import commit_of, repository_of, write_commit

@@ -66,10 +66,10 @@ class Reports:
         return name, path
 
     def _reporter(self, name: str) -> ReporterSpec:
-        from ...schemas.explain import did_you_mean
-
         known = self.result.registry.reporters
         if name not in known:
+            from ...schemas.explain import did_you_mean
+
             raise UsageError(f"no report format {name!r}{did_you_mean(name, sorted(known))}")
         return known[name]
 
@@ -112,12 +112,14 @@ class Reports:
 def exit_code(result: Audit, asked: str | None, report: Mapping[str, Any], strict: bool = False) -> int:
     """Each root is held to its own `fail_on`, unless the command line says otherwise. What is known does not
     count; `strict`: what the baseline knows must be there."""
+    from ...tell.report import told_findings
+
     if strict and report["baseline"]["gone"]:
         return 1
     counted = [
-        (root, finding)
-        for (root, finding), shown in zip(result.findings, report["findings"], strict=True)
-        if finding.suppressed is None and shown.get("baseline") != "known"
+        (root, one.finding)
+        for (root, one), shown in zip(told_findings(result), report["findings"], strict=True)
+        if one.finding.suppressed is None and shown.get("baseline") != "known"
     ]
     for root, finding in counted:
         if _RANK[finding.severity] >= _THRESHOLD[_fail_on(root, asked)]:

@@ -14,9 +14,11 @@ if TYPE_CHECKING:
     from ...engine import Audit, Options
 
 
-def add_scope(parser: argparse.ArgumentParser, least: str = "+") -> None:
+def add_scope(parser: argparse.ArgumentParser, least: str | None = "+") -> None:
+    """`least`: how many paths; None where somebody else names them."""
     add = parser.add_argument
-    add("paths", metavar="PATH", nargs=least, help="a file or a folder")
+    if least is not None:
+        add("paths", metavar="PATH", nargs=least, help="a file or a folder")
     add(
         "--kafka-version",
         metavar="V",
@@ -57,7 +59,7 @@ def options_of(args: argparse.Namespace) -> Options:
     if args.kafka_version is not None:
         choose_version(args.kafka_version, ())  # a word that is no version is told before anything is read
     return Options(
-        paths=tuple(args.paths),
+        paths=tuple(getattr(args, "paths", ())),
         kafka_version=args.kafka_version,
         profile=args.profile,
         sets=tuple(args.set),

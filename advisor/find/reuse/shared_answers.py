@@ -59,6 +59,8 @@ class SharedAnswers:
         self._found: dict[tuple[Any, ...], list[_Known]] = {}
         self._answers: dict[tuple[Any, ...], Told | None] = {}
         self._homes: dict[int, str] = {}
+        self._around: dict[int, tuple[str, ...]] = {}
+        self._marks: dict[tuple[Any, ...], str] = {}
 
     def home_of(self, document: Document) -> str | None:
         """What stands for the only deployment of a document that stands for others."""
@@ -174,14 +176,45 @@ class SharedAnswers:
         if isinstance(subject, Deployment):
             if self._foreign and any(document.client in self._foreign for document in members_of(subject)):
                 return None
-            about = self._profiles[subject.id].name, self._surroundings.of(subject)
-            return self._shapes.of_deployment(subject, about)
+            around = self._surroundings.of(subject), self._shared_with(members_of(subject))
+            return self._shapes.of_deployment(subject, (self._profiles[subject.id].name, *around))
         if subject.client in self._foreign:
             return None
         homes = self._context.homes_of(subject)
         profiles = frozenset([self._profiles[home.id].name for home in homes])
         alone = len(homes) == 1
-        return self._shapes.of_document(subject, (profiles, alone), homes[0].id if alone else "-")
+        about = profiles, alone, self._shared_with([subject])
+        return self._shapes.of_document(subject, about, homes[0].id if alone else "-")
+
+    # What a fix may harm besides: the other deployments of the documents that it changes.
+
+    def distinct(self, deployments: Sequence[Deployment]) -> list[Deployment]:
+        """One of each kind of those that are alike but for their names."""
+        return [*{self._mark(one): one for one in reversed(deployments)}.values()][::-1]
+
+    def _shared_with(self, documents: Sequence[Document]) -> tuple[object, ...]:
+        return tuple([self._kinds_around(document) for document in documents])
+
+    def _kinds_around(self, document: Document) -> tuple[str, ...]:
+        """The kinds of all deployments of a document that has several."""
+        known = self._around.get(id(document))
+        if known is None:
+            homes = self._context.homes_of(document)
+            kinds = sorted({self._mark(home) for home in homes}) if len(homes) > 1 else ()
+            known = self._around[id(document)] = tuple(kinds)
+        return known
+
+    def _mark(self, deployment: Deployment) -> str:
+        """The same for deployments of the same content but for their names, in any audit."""
+        profile = self._profiles[deployment.id].name
+        shape = self._shapes.of_deployment(deployment, profile)
+        known = self._marks.get(shape.key)
+        if known is None:
+            made = self._shapes.stand_in(deployment, shape)
+            versions = [self._versions[id(member)].asked for member in members_of(deployment)]
+            like = deployment if made is None else made[0]
+            known = self._marks[shape.key] = outcomes.mark_among((like,), f"{profile}{versions!r}")
+        return known
 
     def _stand_in(self, subject: Subject, shape: Shape) -> tuple[Subject, list[str]] | None:
         made = self._shapes.stand_in(subject, shape)

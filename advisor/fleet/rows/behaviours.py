@@ -15,12 +15,12 @@ from ...spark.session import INTERPRETED, settings
 from ..canonical import BETWEEN, ENTRY
 from ..worker import SECTION
 from .resolution import spoken_sql
+from .versions import VERSION_KEY
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
 
-VERSION_KEY = "@fact:kafka.version"
 Entries = dict[str, str]
 
 

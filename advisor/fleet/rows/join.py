@@ -1,7 +1,10 @@
 """Rows joined into deployments, on the executors: all rows of a topic are in one task.
 
 As in an audit, a producer without its topic is judged alone, a topic that nobody in sight writes is judged
-with its cluster, and consumers belong to the deployments of their topic.
+with its cluster, and consumers belong to the deployments of their topic. What names no topic is joined with
+nothing, and neither is what names no cluster where several topics have the name: there is never a cross
+product of rows that say nothing of each other. A row that says what another says in every column is a repeat,
+and counts once.
 """
 
 from __future__ import annotations
@@ -24,6 +27,8 @@ READERS = ("consumer", "streams", "connect")
 TAKEN = (
     "row_id", "component", "name", "cluster", "topic", "owner", "file", "line", "lines", "partitions", "fp",
 )  # fmt: skip
+REPEATED = ""
+IDENTITY = tuple(name for name in TAKEN if name != "lines")
 _ROWS_AT_ONCE = 20_000
 _TEXT, _NOTHING = pa.string(), pa.scalar(None, pa.string())
 _LINES = pa.map_(_TEXT, pa.int32())
@@ -45,7 +50,33 @@ def join_rows(batches: Iterable[pa.RecordBatch], asked: str) -> Iterator[pa.Reco
 
 
 def joined(rows: pa.Table, clusters: Mapping[str, Any], link: bool) -> pa.Table:
-    return (_linked if link else _alone)(rows, clusters)
+    """A repeated row is told as a deployment without a behaviour: the driver begins anew without it."""
+    again = repeats(rows)
+    once = rows.filter(pc.invert(again))
+    made = (_linked if link else _alone)(once, clusters)
+    if len(once) == len(rows):
+        return made
+    few = rows.filter(again)
+    told = _deployments(few, {}, own=np.arange(len(few)))
+    place = told.schema.get_field_index("behaviour")
+    told = told.set_column(place, "behaviour", pa.array([REPEATED] * len(few), _TEXT))
+    return pa.concat_tables([made, told])
+
+
+def repeats(rows: pa.Table) -> pa.Array:
+    """Which rows say what one before them says, in every column but `lines`."""
+    numbers, first = np.zeros(len(rows), np.int64), _NOBODY
+    for name in IDENTITY:
+        coded = rows[name].combine_chunks().dictionary_encode()
+        place = coded.indices.fill_null(len(coded.dictionary)).to_numpy().astype(np.int64)
+        numbers = numbers * (len(coded.dictionary) + 1) + place
+        # Numbered anew, so that they stay small however many columns there are.
+        found, first, numbers = np.unique(numbers, return_index=True, return_inverse=True)
+        if len(found) == len(rows):
+            break
+    again = np.ones(len(rows), bool)
+    again[first] = False
+    return pa.array(again)
 
 
 def _linked(rows: pa.Table, clusters: Mapping[str, Any]) -> pa.Table:
@@ -53,9 +84,9 @@ def _linked(rows: pa.Table, clusters: Mapping[str, Any]) -> pa.Table:
     cluster = pc.coalesce(rows["cluster"].combine_chunks(), "")
     topic = pc.coalesce(rows["topic"].combine_chunks(), rows["row_id"].combine_chunks())
     key = pc.binary_join_element_wise(cluster, topic, "\0").dictionary_encode()
-    numbers, count = key.indices.to_numpy(), len(key.dictionary)
     producers = _where(pc.equal(component, "producer"))
     topics = _where(pc.equal(component, "topic"))
+    numbers, count = _keys_of_their_own(rows, key, topics)
     others = _where(pc.invert(pc.is_in(component, pa.array(["producer", "topic", "broker"]))))
     written = np.zeros(count, bool)
     written[numbers[producers]] = True
@@ -76,6 +107,17 @@ def _linked(rows: pa.Table, clusters: Mapping[str, Any]) -> pa.Table:
     read = np.where(of_topic >= 0, place[numbers[of_topic]], -1)
     paired = _deployments(rows, clusters, producer, of_topic, _taken(lists, read))
     return pa.concat_tables([paired, _deployments(rows, clusters, groups=_each(rows, alone), own=alone)])
+
+
+def _keys_of_their_own(rows: pa.Table, key: pa.Array, topics: NDArray[Any]) -> tuple[NDArray[Any], int]:
+    """Of each row the number of its cluster and topic, and how many there are; a row that names too little to
+    be joined by has a number that no other has."""
+    numbers, count = key.indices.to_numpy().astype(np.int64), len(key.dictionary)
+    called = np.bincount(numbers[topics], minlength=count)
+    lost = pc.and_(rows["cluster"].is_null(), pa.array(called[numbers] > 1))
+    lonely = _where(pc.or_(rows["topic"].is_null(), lost))
+    numbers[lonely] = count + np.arange(len(lonely))
+    return numbers, count + len(lonely)
 
 
 def _groups(

@@ -63,11 +63,11 @@ def linked(rows: DataFrame, clusters: Clusters, link: bool, count: int, packed: 
         "advisor.fleet.rows.join:join_rows", json.dumps({"link": link, "clusters": clusters.told}), packed
     )
     good = rows.where("reason is null").select(*TAKEN)
-    if not link:
-        return good.mapInArrow(work, _DEPLOYMENTS)
     parts = max(2, -(-count // _ROWS_OF_A_TASK))
     keys = F.coalesce("cluster", F.lit("")), F.coalesce("topic", "row_id")
-    whole = good.where("component != 'broker'").repartition(parts, *keys).mapInArrow(work, _DEPLOYMENTS)
+    if link:
+        good = good.where("component != 'broker'")
+    whole = good.repartition(parts, *keys).mapInArrow(work, _DEPLOYMENTS)
     if clusters.unused:
         import pyarrow as pa
 

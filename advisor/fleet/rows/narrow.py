@@ -141,7 +141,7 @@ class Narrowing:
         self._met: dict[bytes, Known] = {}
 
     def narrow(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        given = {name: _column(batch, name, pa.string()) for name in FED}
+        given = {name: _said(_column(batch, name, pa.string())) for name in FED}
         component = pc.utf8_lower(pc.utf8_trim(given["component"], " "))
         entries = Entries(batch.column("config"))
         reason = _reasons(given, component, entries)
@@ -318,6 +318,15 @@ def _column(batch: pa.RecordBatch, name: str, kind: pa.DataType) -> pa.Array:
         return pa.nulls(batch.num_rows, kind)
     column = batch.column(name)
     return column if column.type == kind else column.cast(kind)
+
+
+def _said(column: pa.Array) -> pa.Array:
+    """An empty cell says nothing, as one that is not there."""
+    if column.null_count == len(column):
+        return column
+    empty = pc.equal(pc.binary_length(column), 0)
+    blank = pc.and_(pc.less(pc.binary_length(column), 9), pc.match_substring_regex(column, r"^\s+$"))
+    return pc.if_else(pc.or_(empty, blank), _NOTHING, column)
 
 
 def _by_value(column: pa.Array, said: Callable[[str], Any], kind: pa.DataType) -> pa.Array:

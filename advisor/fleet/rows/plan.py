@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from ...model import UsageError
 from ...spark.shipping import sent
+from ...spark.store import UNFINISHED
 from ..keys import with_other_names, written_as
 from ..store.tables import SCHEMAS
 from ..tell.gathered import Cell, Document, Gathered, Row, Said
@@ -19,9 +20,11 @@ from ..tell.results import table_findings
 from ..tell.shown_findings import rows_shown
 from ..worker import READ, SECTION
 from .behaviours import Combination, Subject, combinations_of, keys_of, subjects
+from .join import REPEATED
 from .link import Clusters, clusters_of
 from .plan_here import RowsHere
 from .plan_there import RowsThere
+from .versions import Versions, text_at
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -31,36 +34,45 @@ if TYPE_CHECKING:
 # What one task judges: enough that it learns from the searches it has done.
 _JUDGED_OF_A_TASK = 400
 _PARTS_MAX = 200
+# How many rows repeat another, once that is known.
+_REPEATED = f"{UNFINISHED}/repeated"
 
 
 def audit_rows(run: Run, kinds: Sequence[str], job: str) -> Gathered:
     store, options = run.store, run.options
-    rows = RowsHere.of(run, kinds) or RowsThere(run, kinds)
-    run.progress("reading the rows")
-    rows.read()
-    counted = store.whole("counted")
-    good = counted.filter(counted["good"])
-    rows_in, audited = (pc.sum(one["rows"]).as_py() or 0 for one in (counted, good))
-    if not len(good):
-        what = f"all {rows_in} rows are in quarantine" if rows_in else "there is no row"
-        raise UsageError(f"nothing could be audited: {what}")
-    texts = _texts(run)
-    run.progress("joining producers, topics, clusters and consumers")
-    clusters = _clusters(good, options.link)
-    rows.join(clusters, rows_in)
-    cells = store.whole("cells")
-    asked, said = _judged_as_read(run, combinations_of(cells), texts, clusters, job)
+    told = store.place.read(_REPEATED)
+    joined = _joined(
+        run, RowsThere(run, kinds, True) if told else RowsHere.of(run, kinds) or RowsThere(run, kinds)
+    )
+    repeated = int(told or 0)
+    if joined.repeated:
+        run.progress(f"{joined.repeated:,} rows repeat another in every column: they count once")
+        for step in ("configurations", "counted", "deployments", "cells"):
+            store.place.delete(f"{UNFINISHED}/{step}")
+        repeated = joined.repeated
+        store.place.write(_REPEATED, str(repeated))
+        joined = _joined(run, RowsThere(run, kinds, True))
+    rows_in, good, texts, clusters, cells, _ = joined
+    audited = pc.sum(good["rows"]).as_py()
+    versions = Versions.of(clusters, texts, options.kafka_version)
+    documents = _summed(Document, good)
+    marks = {versions.mark(one.fp, one.cluster) for one in documents}
+    alone = {mark: text_at(mark, texts) for mark in sorted(marks)}
+    asked, said = _judged_as_read(run, combinations_of(cells), texts, alone, clusters, job)
+    store.put("clusters", _told_clusters(clusters, versions, cells))
     gathered = Gathered(
         "tables",
         rows_in,
         rows_in - audited,
+        repeated,
         0,
         _quarantine(run, rows_in - audited),
-        _summed(Document, good),
+        documents,
         texts,
         _summed(Cell, cells),
         {behaviour: subject.mark for behaviour, subject in asked.items()},
         said.alone,
+        versions.mark,
         said.joint,
         lambda: table_findings(gathered),
         lambda rules: reached(store, gathered, rules),
@@ -68,6 +80,37 @@ def audit_rows(run: Run, kinds: Sequence[str], job: str) -> Gathered:
         said.verdicts,
     )
     return gathered
+
+
+class _Joined(NamedTuple):
+    """What is counted of the rows that were read and joined; `repeated` are those that are there before."""
+
+    rows_in: int
+    good: pa.Table
+    texts: dict[str, str]
+    clusters: Clusters
+    cells: pa.Table
+    repeated: int
+
+
+def _joined(run: Run, rows: RowsHere | RowsThere) -> _Joined:
+    run.progress("reading the rows")
+    rows.read()
+    counted = run.store.whole("counted")
+    good = counted.filter(counted["good"])
+    rows_in = pc.sum(counted["rows"]).as_py() or 0
+    if not len(good):
+        what = f"all {rows_in} rows are in quarantine" if rows_in else "there is no row"
+        raise UsageError(f"nothing could be audited: {what}")
+    texts = _texts(run)
+    run.progress("joining producers, topics, clusters and consumers")
+    clusters = _clusters(good, run.options.link)
+    rows.join(clusters, rows_in)
+    cells = run.store.whole("cells")
+    again = cells.filter(pc.equal(cells["behaviour"], REPEATED))
+    brokers = good.filter(pc.equal(good["component"], "broker")) if run.options.link else good.slice(0, 0)
+    repeated = (pc.sum(again["deployments"]).as_py() or 0) + (pc.sum(brokers["configs"]).as_py() or 0)
+    return _Joined(rows_in, good, texts, clusters, cells, repeated - len(brokers))
 
 
 def _texts(run: Run) -> dict[str, str]:
@@ -83,6 +126,20 @@ def _clusters(good: pa.Table, link: bool) -> Clusters:
     return clusters_of(brokers, {name or "" for name in used}, link)
 
 
+def _told_clusters(clusters: Clusters, versions: Versions, cells: pa.Table) -> list[Row]:
+    counted = cells.group_by("cluster").aggregate([("deployments", "sum")])
+    found = dict(zip(counted["cluster"].to_pylist(), counted["deployments_sum"].to_pylist(), strict=True))
+    return [
+        {
+            "cluster": name,
+            "kafka_version": versions.clusters.get(name),
+            "brokers": len(clusters.told[name]["at"]) if name in clusters.told else 0,
+            "deployments": found[name],
+        }
+        for name in sorted(name for name in found if name is not None)
+    ]
+
+
 def _summed(kind: Any, rows: pa.Table) -> list[Any]:
     """Tasks count for themselves: the same is put together. The last two fields are numbers."""
     *names, many, partitions = kind._fields
@@ -92,7 +149,12 @@ def _summed(kind: Any, rows: pa.Table) -> list[Any]:
 
 
 def _judged_as_read(
-    run: Run, combinations: Sequence[Combination], texts: Mapping[str, str], clusters: Clusters, job: str
+    run: Run,
+    combinations: Sequence[Combination],
+    texts: Mapping[str, str],
+    alone: Mapping[str, str],
+    clusters: Clusters,
+    job: str,
 ) -> tuple[dict[str, Subject], _Said]:
     """What is judged for each behaviour, and what was said. A rule that asks for a key which was left out has
     not seen what it needs: those that have the key are judged again, with it."""
@@ -105,7 +167,7 @@ def _judged_as_read(
         )
         fresh = {name: one for name, one in asked.items() if one.mark not in said.joint}
         step = "judged" if number == 1 else f"judged-{number}"
-        more = _judged(run, _asked(texts if number == 1 else {}, fresh), job, step)
+        more = _judged(run, _asked(alone if number == 1 else {}, fresh), job, step)
         said = _Said(said.alone | more.alone, said.joint | more.joint, said.verdicts | more.verdicts)
         met = {mark.partition("/")[2] for mark in said.verdicts if mark.startswith(f"{READ}/")}
         new = with_other_names(met, run.registry) - run.read
@@ -116,10 +178,10 @@ def _judged_as_read(
     raise AssertionError("each round adds a key, and keys are finite")
 
 
-def _asked(texts: Mapping[str, str], subjects: Mapping[str, Subject]) -> Iterator[Row]:
+def _asked(alone: Mapping[str, str], subjects: Mapping[str, Subject]) -> Iterator[Row]:
     """What is judged, each text once."""
-    for fp, text in texts.items():
-        yield {"kind": "document", "mark": fp, "text": text}
+    for mark, text in alone.items():
+        yield {"kind": "document", "mark": mark, "text": text}
     for mark, text in sorted({subject.mark: subject.text for subject in subjects.values()}.items()):
         yield {"kind": "deployment", "mark": mark, "text": text}
 

@@ -35,7 +35,9 @@ class RowsHere:
     @classmethod
     def of(cls, run: Run, kinds: Sequence[str]) -> RowsHere | None:
         """None: the rows or the results are elsewhere, or are not plain."""
-        if list(kinds) != ["parquet"] or run.packed is not None or run.options.source_options:
+        if list(kinds) != ["parquet"] or run.packed is not None:
+            return None
+        if run.options.source_options or run.options.where is not None:
             return None
         path = local_path(run.sources[0])
         if path is None or not isinstance(run.store.place, LocalPlace):

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ...model import UsageError
+from ...spark.session import spark_words
 from ..keys import aliases_of
+from .join import IDENTITY
 from .link import Clusters, linked
 from .sources import normalised, read_table
 
@@ -18,8 +21,9 @@ if TYPE_CHECKING:
 class RowsThere:
     """Steps `configurations` and `deployments`, and what is counted of them: `counted` and `cells`."""
 
-    def __init__(self, run: Run, kinds: Sequence[str]) -> None:
-        self._run, self._kinds = run, kinds
+    def __init__(self, run: Run, kinds: Sequence[str], once: bool = False) -> None:
+        """`once`: rows that repeat another are put together with it."""
+        self._run, self._kinds, self._once = run, kinds, once
 
     def read(self) -> None:
         self._rows = self._run.store.step("configurations", self._narrowed)
@@ -36,10 +40,36 @@ class RowsThere:
         run, whole = self._run, None
         for source, kind in zip(run.sources, self._kinds, strict=True):
             raw = source if kind == "frame" else read_table(run.spark, source, kind, run.options)
-            rows = normalised(raw, run.options, run.kept_apart, run.packed, aliases_of(run.registry))
+            rows = normalised(
+                _chosen(raw, run.options.where),
+                run.options,
+                run.kept_apart,
+                run.packed,
+                aliases_of(run.registry),
+            )
             whole = rows if whole is None else whole.unionByName(rows)
         assert whole is not None
+        if self._once:
+            whole = _once(whole)
         return whole if run.options.partitions is None else whole.repartition(run.options.partitions)
+
+
+def _chosen(raw: DataFrame, where: str | None) -> DataFrame:
+    if where is None:
+        return raw
+    try:
+        return raw.where(where)
+    except Exception as error:
+        raise UsageError(f"--where {where}: {spark_words(error)}") from None
+
+
+def _once(rows: DataFrame) -> DataFrame:
+    from pyspark.sql import functions as F
+
+    merged = rows.groupBy(*IDENTITY, "reason").agg(
+        F.first("lines").alias("lines"), F.sum("rows").alias("rows"), F.max("text").alias("text")
+    )
+    return merged.select(*rows.columns)
 
 
 def _counted(rows: DataFrame) -> DataFrame:

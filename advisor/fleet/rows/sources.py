@@ -20,7 +20,7 @@ from ..options import FleetOptions
 from .narrow import FED, NARROW
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 FORMATS = ("parquet", "json", "csv", "orc", "avro", "delta", "jdbc", "table", "files")
 _ALIASES = {
@@ -152,13 +152,13 @@ def _fed(raw: DataFrame, options: FleetOptions) -> DataFrame:
     picked = [F.col(f"`{theirs}`").alias(ours) for ours, theirs in found.items()]
     frame = _with_entries(raw.select(*picked, corrupt.cast("string").alias("corrupt")), found)
     texts = [F.col(name).cast("string").alias(name) for name in FED if name in frame.columns]
-    others = [F.col("lines").cast("map<string,int>").alias("lines")] if "lines" in frame.columns else []
+    others = [F.col("lines").try_cast("map<string,int>").alias("lines")] if "lines" in frame.columns else []
     return frame.select(*texts, *others, *(name for name in ("rows", "config") if name in frame.columns))
 
 
 def _with_entries(frame: DataFrame, found: Mapping[str, str]) -> DataFrame:
     from pyspark.sql import functions as F
-    from pyspark.sql.types import MapType, StringType, StructType
+    from pyspark.sql.types import ArrayType, MapType, StringType, StructType
 
     if "config" not in found:
         about = [ours for ours in found if ours not in ("key", "value", "line")]
@@ -169,7 +169,7 @@ def _with_entries(frame: DataFrame, found: Mapping[str, str]) -> DataFrame:
         entries = F.collect_list(pair).alias("config")
         made = [F.count(F.lit(1)).alias("rows"), entries]
         if "line" in found and "lines" not in found:
-            place = F.struct(F.col("key").cast("string"), F.col("line").cast("int"))
+            place = F.struct(F.col("key").cast("string"), F.col("line").try_cast("int"))
             made.append(
                 F.map_from_entries(F.collect_set(F.when(F.col("key").isNotNull(), place))).alias("lines")
             )
@@ -180,10 +180,28 @@ def _with_entries(frame: DataFrame, found: Mapping[str, str]) -> DataFrame:
         config = F.from_json(config, "map<string,string>")
     elif isinstance(kind, StructType):
         config = F.from_json(F.to_json(config), "map<string,string>")
+    elif isinstance(kind, ArrayType) and isinstance(kind.elementType, StructType):
+        config = _pairs(kind.elementType.fieldNames())
     elif not isinstance(kind, MapType):
         raise UsageError(
-            f"the column config is {kind.simpleString()}; it must be a map, a struct or JSON text"
+            f"the column config is {kind.simpleString()}; it must be a map, a struct, a list of keys and "
+            "values, or JSON text"
         )
     elif not isinstance(kind.valueType, StringType):
         config = config.cast("map<string,string>")
     return frame.withColumn("config", config)
+
+
+def _pairs(fields: Sequence[str]) -> Column:
+    """Of a list of structs, as an admin client's answer is often kept, the key and the value."""
+    from pyspark.sql import functions as F
+
+    have = {name.lower(): name for name in reversed(fields)}
+    key = next((have[name] for name in ("key", "name", "config") if name in have), None)
+    value = have.get("value")
+    if key is None or value is None:
+        raise UsageError(f"the column config is a list of {', '.join(fields)}: there must be key and value")
+    return F.transform(
+        "config",
+        lambda one: F.struct(one[key].cast("string").alias("key"), one[value].cast("string").alias("value")),
+    )

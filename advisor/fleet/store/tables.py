@@ -20,6 +20,9 @@ SCHEMAS: Schemas = {
         "cluster_at": "array<struct<file:string,line:int>>",
         "groups": f"array<struct<fp:string,name:string,at:{_AT}>>", "behaviour": "string",
     },
+    "clusters": {
+        "cluster": "string", "kafka_version": "string", "brokers": "int", "deployments": "bigint",
+    },
     "behaviours": {
         "behaviour": "string", "judged": "string", "deployments": "bigint", "profile": "string",
         "kafka_version": "string", "survives_lost": "int", "writes_with_away": "int", "errors": "int",
@@ -33,7 +36,8 @@ SCHEMAS: Schemas = {
         "code": "string", "name": "string", "severity": "string", "message": "string", "deployment": "string",
         "root": "string", "owner": "string", "cluster": "string", "topic": "string", "client": "string",
         "partitions": "bigint", "file": "string", "line": "int", "slot": "string", "key": "string",
-        "behaviour": "string", "fp": "string", "rows": "bigint", "suppressed": "boolean",
+        "behaviour": "string", "fp": "string", "kafka_version": "string", "row_id": "string",
+        "rows": "bigint", "suppressed": "boolean",
     },
     "quarantine": {
         "row_id": "string", "file": "string", "component": "string", "rows": "bigint", "reason": "string",
@@ -41,6 +45,10 @@ SCHEMAS: Schemas = {
     "drift": {
         "scope": "string", "name": "string", "component": "string", "key": "string", "usual": "string",
         "usual_share": "double", "value": "string", "configs": "bigint", "of": "bigint",
+    },
+    "changes": {
+        "change": "string", "code": "string", "name": "string", "severity": "string", "owner": "string",
+        "findings": "bigint",
     },
     "trend": {
         "run": "string", "at": "string", "deployments": "bigint", "behaviours": "bigint", "errors": "bigint",

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 COLUMNS = (
     "code", "name", "severity", "message", "deployment", "root", "owner", "cluster", "topic", "client",
-    "partitions", "file", "line", "key", "behaviour", "fp", "suppressed",
+    "partitions", "file", "line", "key", "behaviour", "fp", "kafka_version", "row_id", "suppressed",
 )  # fmt: skip
 _TOLD = ("code", "name", "severity", "message", "slot", "key", "suppressed")
 
@@ -24,17 +24,29 @@ def findings_by_row(spark: SparkSession, folder: str, where: str = "true") -> Da
     def table(name: str) -> DataFrame:
         return spark.read.parquet(f"{folder}/{name}")
 
-    return spread(table("findings").where(where), table("configurations"), table("deployments"))
+    return spread(
+        table("findings").where(where), table("configurations"), table("deployments"), table("clusters")
+    )
 
 
-def spread(findings: DataFrame, configurations: DataFrame, deployments: DataFrame) -> DataFrame:
+def spread(
+    findings: DataFrame, configurations: DataFrame, deployments: DataFrame, clusters: DataFrame
+) -> DataFrame:
     from pyspark.sql import functions as F
 
     placed = findings.where("deployment is not null or file is not null").select(*COLUMNS)
     rest = findings.where("deployment is null and file is null")
-    own = F.broadcast(rest.where("fp is not null").select("fp", *_TOLD))
-    joint = F.broadcast(rest.where("behaviour is not null").select("behaviour", *_TOLD))
-    alone = configurations.where("reason is null").withColumnRenamed("name", "called").join(own, "fp")
+    own = F.broadcast(rest.where("fp is not null").select("fp", "kafka_version", *_TOLD))
+    joint = F.broadcast(rest.where("behaviour is not null").select("behaviour", "kafka_version", *_TOLD))
+    # A topic and a broker are judged by their cluster's version, see rows/versions.py.
+    binding = F.broadcast(clusters.where("kafka_version is not null").select("cluster", "kafka_version"))
+    rows = configurations.where("reason is null").withColumnRenamed("name", "called")
+    rows = rows.join(binding.withColumnRenamed("kafka_version", "of_cluster"), "cluster", "left")
+    version = F.when(F.col("component").isin("broker", "topic"), F.col("of_cluster"))
+    alone = rows.withColumn("at_version", version).join(
+        own.withColumnRenamed("fp", "of_fp"),
+        (F.col("fp") == F.col("of_fp")) & F.col("at_version").eqNullSafe(F.col("kafka_version")),
+    )
     linked = deployments.join(joint, "behaviour")
     return placed.unionByName(_alone(alone)).unionByName(_linked(linked))
 
@@ -57,6 +69,8 @@ def _alone(rows: DataFrame) -> DataFrame:
         "key",
         nothing.alias("behaviour"),
         "fp",
+        "kafka_version",
+        "row_id",
         "suppressed",
     )
 
@@ -96,6 +110,8 @@ def _linked(rows: DataFrame) -> DataFrame:
         "key",
         "behaviour",
         F.lit(None).cast("string").alias("fp"),
+        "kafka_version",
+        "row_id",
         "suppressed",
     )
 

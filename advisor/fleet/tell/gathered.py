@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 from zlib import compress, decompress
 
+from .causes import cause_of, remedy_of
+
 Row = dict[str, Any]
 
 
@@ -56,7 +58,12 @@ class Said(NamedTuple):
         told = json.loads(payload)
         headline = told.get("headline") or {}
         findings = tuple(
-            {**{name: found.get(name) for name in _TOLD}, "suppressed": found.get("suppressed") is not None}
+            {
+                **{name: found.get(name) for name in _TOLD},
+                "suppressed": found.get("suppressed") is not None,
+                "cause": cause_of(found),
+                "remedy": remedy_of(found),
+            }
             for found in told["findings"]
         )
         return cls(
@@ -100,13 +107,14 @@ class Shown(NamedTuple):
 
 class Gathered(NamedTuple):
     """`marks` are behaviours -> what was judged for them, `alone` is what was said of configurations by
-    themselves. `findings` are rows of the table; `reached` tells of the rules (code, severity) among them.
-    `shown` gives their rows, with the columns that are named. `verdicts` are what the simulator newly
-    answered."""
+    themselves: `alone_mark` says under which name, for a sha-256 in a cluster. `findings` are rows of the
+    table; `reached` tells of the rules (code, severity) among them. `shown` gives their rows, with the
+    columns that are named. `verdicts` are what the simulator newly answered."""
 
     source: str
     rows_in: int
     quarantined: int
+    repeated: int
     ignored: int
     reasons: list[Row]
     documents: list[Document]
@@ -114,6 +122,7 @@ class Gathered(NamedTuple):
     cells: list[Cell]
     marks: Mapping[str, str]
     alone: Mapping[str, Said]
+    alone_mark: Callable[[str, str | None], str]
     judged: Mapping[str, Said]
     findings: Callable[[], Iterator[Row]]
     reached: Callable[[Iterable[Rule]], Mapping[Rule, Reached]]

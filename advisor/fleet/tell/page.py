@@ -23,6 +23,8 @@ COLUMNS = (
     "file",
     "line",
 )
+# What a row is told with besides: which example it opens, and what clears it.
+LINE = (*COLUMNS, "cause", "remedy")
 _KINDS = {"severity": "severity", "code": "run", "owner": "facet", "cluster": "facet", "line": "number"}
 _TOLERANCE = (
     ("none", "error"),
@@ -39,7 +41,7 @@ def lines_of(gathered: Gathered, counted: Mapping[Rule, int]) -> list[Line]:
     """The findings that a page shows, the gravest first; of every rule there is one at least."""
     ranks = {"error": "0", "warning": "1"}
     return sorted(
-        gathered.shown(_that_fit(counted), COLUMNS),
+        gathered.shown(_that_fit(counted), LINE),
         key=lambda row: (ranks.get(row[0], "2"), *(str(cell) for cell in row)),
     )
 
@@ -58,8 +60,12 @@ def _that_fit(counted: Mapping[Rule, int]) -> Shown:
 def fleet_page(summary: dict[str, Any], findings: list[tuple[Any, ...]]) -> str:
     total = sum(summary[f"{severity}s"] for severity in RANK)
     topics = _losing_topics(summary, findings)
+    errors = _errors(findings)
     sections = [
         *([_who_loses(topics, total > len(findings))] if topics else ()),
+        *([_remedies(summary)] if summary["remedies"] else ()),
+        *([_guarantees(summary["guarantees"])] if summary["guarantees"] else ()),
+        *([_whose(errors, total > len(findings))] if errors else ()),
         *(_tolerance(summary, scope) for scope in ("team", "cluster") if summary["tolerance"][scope]),
         _top(summary),
     ]
@@ -69,7 +75,8 @@ def fleet_page(summary: dict[str, Any], findings: list[tuple[Any, ...]]) -> str:
         sections.append(_trend(summary["trend"]))
     columns = [(name, _KINDS.get(name, "text")) for name in COLUMNS]
     note = "" if total <= len(findings) else f"{len(findings)} of {total}: the table findings has all"
-    sections.append(html.table("findings", "Findings", columns, findings, note))
+    shown = [line[: len(COLUMNS)] for line in findings]
+    sections.append(html.table("findings", "Findings", columns, shown, note, _opens(summary, findings)))
     if summary["quarantine"]:
         lines = [f"{q['rows']} x {q['reason']} (such as {q['example']})" for q in summary["quarantine"]]
         sections.append(html.text("Quarantine", lines))
@@ -103,8 +110,8 @@ _LOSES = "acked-records-survive"
 def _losing_topics(summary: dict[str, Any], findings: list[tuple[Any, ...]]) -> list[tuple[str, ...]]:
     """Each topic that one broker's death can rob of a confirmed record: owner, cluster, topic, how."""
     codes = {
-        code: example["name"]
-        for code, example in summary["examples"].items()
+        example["code"]: example["name"]
+        for example in summary["examples"].values()
         if example["evidence"].get("guarantee") == _LOSES
     }
     place = {
@@ -139,6 +146,70 @@ def _answer(summary: dict[str, Any], topics: list[tuple[str, ...]], partly: bool
     listed = ", ".join(f"{owner} ({count:,})" for owner, count in teams[:5])
     more = f" and {len(teams) - 5:,} more" if len(teams) > 5 else ""
     return headline, f"Owned by {listed}{more}."
+
+
+def _opens(summary: dict[str, Any], findings: list[Line]) -> list[str]:
+    """Of each row the example of its own cause; of a cause that has none, that of its rule."""
+    names: dict[Any, str] = {example["cause"]: name for name, example in summary["examples"].items()}
+    code, cause = LINE.index("code"), LINE.index("cause")
+    return [names.get(line[cause], str(line[code])) for line in findings]
+
+
+def _errors(findings: list[Line]) -> list[tuple[str, ...]]:
+    """Of each error: team, cluster, what it is about, the rule, what clears it."""
+    found = set()
+    for line in findings:
+        row = dict(zip(LINE, line, strict=True))
+        if row["severity"] == "error":
+            about = row["topic"] or row["client"] or row["deployment"] or row["file"] or ""
+            who = row["owner"] or "(nobody)", row["cluster"] or "(none)"
+            found.add((*who, about, f"{row['code']} {row['name']}", row["remedy"] or ""))
+    return sorted(found)
+
+
+def _whose(errors: list[tuple[str, ...]], partly: bool) -> html.Section:
+    note = "of the findings that this page shows; the table findings has all" if partly else ""
+    columns = ("topic or client", "rule", "smallest change that clears it")
+    return html.drill("errors", "Errors of each team", "errors", ("team", "cluster"), columns, errors, note)
+
+
+def _remedies(summary: dict[str, Any]) -> html.Section:
+    columns = [
+        ("errors", "number"),
+        ("change", "text"),
+        ("rules", "text"),
+        ("teams", "number"),
+        ("clusters", "number"),
+    ]
+    rows = [
+        (one["errors"], one["change"], ", ".join(one["rules"]), one["teams"], one["clusters"])
+        for one in summary["remedies"]
+    ]
+    note = "errors whose smallest verified change is this one"
+    return html.table("remedies", "What clears most errors", columns, rows, note)
+
+
+def _guarantees(counted: list[dict[str, Any]]) -> html.Section:
+    """Which guarantees each cluster's deployments can break, those that most can first."""
+    cells: dict[tuple[str, str], float] = {}
+    for row in counted:
+        judged = row["holds"] + row["broken"]
+        if judged:
+            cells[row["cluster"], row["name"]] = row["broken"] / judged
+    clusters, names = ({place[side] for place in cells} for side in (0, 1))
+
+    def worst(side: int, name: str) -> tuple[float, str]:
+        return -sum(share for place, share in cells.items() if place[side] == name), name
+
+    columns = sorted(names, key=lambda name: worst(1, name))
+    rows = [
+        (cluster, [cells.get((cluster, name)) for name in columns])
+        for cluster in sorted(clusters, key=lambda cluster: worst(0, cluster))
+    ]
+    note = (
+        "a cell is the share of a cluster's deployments for which a run was found that breaks the guarantee"
+    )
+    return html.heat("Guarantees by cluster", columns, rows, note, ("not judged", "can break it"))
 
 
 def _tolerance(summary: dict[str, Any], scope: str) -> html.Section:

@@ -6,7 +6,7 @@ that its behaviour breaks, and its topic (or client).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
@@ -24,17 +24,18 @@ _ROWS_MAX = 20_000_000
 _NOTHING = pa.scalar(None, pa.string())
 _CLIENTLESS = pa.array(["topic", "broker"])
 Found = Mapping[str, frozenset[Rule]]
+Mark = Callable[[str, str | None], str]
 
 
 def reached(store: Store, gathered: Gathered, rules: Iterable[Rule]) -> Mapping[Rule, Reached]:
-    alone = {fp: _rules(said.findings) for fp, said in gathered.alone.items()}
+    alone = {mark: _rules(said.findings) for mark, said in gathered.alone.items()}
     joint = {behaviour: _rules(gathered.judged[mark].findings) for behaviour, mark in gathered.marks.items()}
     rows = sum(cell.deployments for cell in gathered.cells) + sum(one.configs for one in gathered.documents)
     share = 1 + rows // _ROWS_MAX
     topics, clients = _Distinct(share), _Distinct(share)
-    for fps, topic, client in _configurations(store):
-        topics.look(fps, alone, topic)
-        clients.look(fps, alone, client)
+    for marks, topic, client in _configurations(store, gathered.alone_mark):
+        topics.look(marks, alone, topic)
+        clients.look(marks, alone, client)
     for behaviours, topic, client in _deployments(store):
         topics.look(behaviours, joint, topic)
         clients.look(behaviours, joint, client)
@@ -46,13 +47,28 @@ def _rules(findings: Iterable[Row]) -> frozenset[Rule]:
     return frozenset((found["code"], found["severity"]) for found in findings if not found["suppressed"])
 
 
-def _configurations(store: Store) -> Iterator[tuple[pa.Array, pa.Array, pa.Array]]:
+def _configurations(store: Store, mark: Mark) -> Iterator[tuple[pa.Array, pa.Array, pa.Array]]:
     names = ("fp", "component", "cluster", "topic", "name")
     for batch in store.batches("configurations", names):
         fps, component, cluster, topic, name = (batch.column(column) for column in names)
         topic = pc.coalesce(topic, pc.if_else(pc.equal(component, "topic"), name, _NOTHING))
         client = pc.if_else(pc.is_in(component, _CLIENTLESS), _NOTHING, name)
-        yield fps, _topic(cluster, topic), client
+        yield marks_of(fps, cluster, mark), _topic(cluster, topic), client
+
+
+def marks_of(fps: pa.Array, cluster: pa.Array, mark: Mark) -> pa.DictionaryArray:
+    """What is judged for each configuration, asked once of each that differs in each cluster."""
+    coded, named = (
+        one if pa.types.is_dictionary(one.type) else one.dictionary_encode() for one in (fps, cluster)
+    )
+    names = [*named.dictionary.to_pylist(), None]
+    wide = len(names)
+    pairs = pc.add(
+        pc.multiply(coded.indices.cast(pa.int64()), wide), named.indices.fill_null(wide - 1).cast(pa.int64())
+    ).dictionary_encode()
+    texts = coded.dictionary.to_pylist()
+    made = [mark(texts[pair // wide], names[pair % wide]) for pair in pairs.dictionary.to_pylist()]
+    return pa.DictionaryArray.from_arrays(pairs.indices, pa.array(made, pa.string()))
 
 
 def _deployments(store: Store) -> Iterator[tuple[pa.Array, pa.Array, pa.Array]]:

@@ -13,7 +13,9 @@ from zlib import crc32
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..rows.versions import mark_at, parts_of
 from .gathered import Gathered, Row, Rule, Shown
+from .reach import Mark, marks_of
 
 if TYPE_CHECKING:
     from ...spark.store import Store
@@ -37,7 +39,8 @@ def rows_shown(
         ("configurations", _CONFIGURATION, alone, _alone),
         ("deployments", _DEPLOYMENT, joint, _linked),
     ):
-        for row, findings in _picked(store, name, read, asked, wanted, {*examples.values()}):
+        mark = gathered.alone_mark if asked is alone else None
+        for row, findings in _picked(store, name, read, asked, wanted, {*examples.values()}, mark):
             for found in findings:
                 told = {**found, **placed(row, found)}
                 yield tuple([told[column] for column in columns])
@@ -51,7 +54,7 @@ def _asked(
     alone: dict[str, list[Row]] = {}
     joint: dict[str, list[Row]] = {}
     for found in gathered.findings():
-        mark = found.get("fp") or found["behaviour"]
+        mark = _mark(found)
         rule = _rule(found)
         if not found["suppressed"] and (rule in whole or examples.get(rule) == mark):
             (alone if found.get("fp") else joint).setdefault(mark, []).append(found)
@@ -62,7 +65,7 @@ def _rarest(gathered: Gathered, rules: Iterable[Rule]) -> dict[Rule, str]:
     """Of each rule the behaviour or configuration that the fewest rows have."""
     first: dict[Rule, tuple[int, str]] = {}
     for found in gathered.findings():
-        told = found["rows"], found.get("fp") or found["behaviour"]
+        told = found["rows"], _mark(found)
         rule = _rule(found)
         first[rule] = min(first.get(rule, told), told)
     return {rule: first[rule][1] for rule in rules}
@@ -75,26 +78,38 @@ def _picked(
     asked: Mapping[str, list[Row]],
     wanted: Shown,
     always: Set[str],
+    mark: Mark | None,
 ) -> Iterator[tuple[Row, list[Row]]]:
     """Rows with what is shown of them. Of those that have the rule in `part` alone, one in some is taken."""
     if not asked:
         return
     part = {mark for mark, found in asked.items() if all(_rule(one) == wanted.part for one in found)}
-    for batch in store.batches(table, columns, sorted(asked)):
-        few = batch.filter(pc.is_in(batch.column(columns[0]), pa.array(sorted(asked))))
-        marks, ids = (few.column(name).to_pylist() for name in (columns[0], "row_id"))
+    for batch in store.batches(table, columns, sorted({parts_of(one)[0] for one in asked})):
+        own = batch.column(columns[0])
+        coded = own if mark is None else marks_of(own, batch.column("cluster"), mark).cast(pa.string())
+        there = pc.is_in(coded, pa.array(sorted(asked)))
+        few, marks = batch.filter(there), coded.filter(there).to_pylist()
+        ids = few.column("row_id").to_pylist()
         taken = [
-            mark in always or crc32(str(one).encode()) % max(1, wanted.of) < wanted.room
-            for mark, one in zip(marks, ids, strict=True)
+            one in always or crc32(str(row_id).encode()) % max(1, wanted.of) < wanted.room
+            for one, row_id in zip(marks, ids, strict=True)
         ]
-        kept = [mark not in part or took for mark, took in zip(marks, taken, strict=True)]
-        chosen = (took for took, keep in zip(taken, kept, strict=True) if keep)
-        for row, took in zip(few.filter(pa.array(kept, pa.bool_())).to_pylist(), chosen, strict=True):
-            findings = asked[row[columns[0]]]
+        kept = [one not in part or took for one, took in zip(marks, taken, strict=True)]
+        chosen = ((one, took) for one, took, keep in zip(marks, taken, kept, strict=True) if keep)
+        rows = few.filter(pa.array(kept, pa.bool_())).to_pylist()
+        for row, (one, took) in zip(rows, chosen, strict=True):
+            findings = asked[one]
             yield (
                 row,
                 findings if took else [f for f in findings if (f["code"], f["severity"]) != wanted.part],
             )
+
+
+def _mark(found: Row) -> str:
+    """As `Gathered` has it."""
+    if found.get("fp") is None:
+        return str(found["behaviour"])
+    return mark_at(found["fp"], found["kafka_version"])
 
 
 def _rule(found: Row) -> Rule:

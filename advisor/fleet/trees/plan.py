@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+from ...memo.digests import digest
 from ...model import UsageError
+from ...spark.session import is_local
 from ...spark.shipping import sent
+from ...spark.snapshot import of_files
 from ..tell.gathered import Cell, Document, Gathered, Reached, Row, Rule, Said, Shown
 from .plan_here import found_here, local_path
 from .plan_there import found_there
@@ -36,6 +41,7 @@ def audit_trees(run: Run, job: str) -> Gathered:
     store.put("quarantine", told.bad)
     store.put("configurations", (_configuration(row) for row in told.rows("row")))
     store.put("deployments", told.rows("member"))
+    store.put("clusters", told.clusters())
     reasons: dict[str, Row] = {}
     for row in told.bad:
         one = reasons.setdefault(row["reason"], {"reason": row["reason"], "rows": 0, "example": row["file"]})
@@ -45,6 +51,7 @@ def audit_trees(run: Run, job: str) -> Gathered:
         "files",
         told.good + len(told.bad),
         len(told.bad),
+        0,
         told.ignored,
         list(reasons.values()),
         [Document(*place, count, 0) for place, count in told.documents.items()],
@@ -52,6 +59,7 @@ def audit_trees(run: Run, job: str) -> Gathered:
         [Cell(*place, count, 0) for place, count in told.cells.items()],
         {behaviour: behaviour for _, _, behaviour in told.cells},
         told.said["document"],
+        lambda fp, cluster: fp,
         told.said["deployment"],
         lambda: told.rows("finding"),
         lambda rules: _reached(told.rows("finding"), rules),
@@ -103,6 +111,17 @@ class _Told:
         else:
             self.bad.append({"row_id": row["file"], "file": row["file"], "rows": 1, "reason": row["reason"]})
 
+    def clusters(self) -> list[Row]:
+        """Of each the version that its deployments are judged by."""
+        found: dict[str, Row] = {}
+        for row in self.rows("member"):
+            if row["cluster"] is not None:
+                version = self.said["deployment"][row["behaviour"]].version
+                many = len(row["cluster_at"] or ())
+                one = {"cluster": row["cluster"], "kafka_version": version, "brokers": many, "deployments": 0}
+                found.setdefault(row["cluster"], one)["deployments"] += 1
+        return [found[name] for name in sorted(found)]
+
     def rows(self, kind: str) -> Iterator[Row]:
         return (json.loads(item["payload"]) for item in self._store.rows("judged") if item["kind"] == kind)
 
@@ -150,14 +169,37 @@ def _shown(findings: Iterable[Row], wanted: Shown, columns: Sequence[str]) -> It
         yield tuple(row[name] for name in columns)
 
 
+def snapshot_of_trees(run: Run) -> list[str]:
+    """Names, sizes and times of the files, wherever they lie."""
+    lines = []
+    for row in _found_here(run):
+        try:
+            status = os.stat(row[6] or row[0])
+            lines.append(f"{row[0]} {row[3]} {status.st_size} {status.st_mtime_ns}")
+        except OSError:
+            lines.append(f"{row[0]} {row[3]}")
+    there = [source for source in run.sources if local_path(source) is None]
+    return [
+        *run.sources,
+        digest("\n".join(sorted(lines)).encode("utf-8", "surrogatepass")),
+        of_files(run.spark, there),
+    ]
+
+
+def _found_here(run: Run) -> list[tuple[Any, ...]]:
+    here = [path for path in map(local_path, run.sources) if path is not None]
+    return list(found_here(run, here)) if here else []
+
+
 def _judged(run: Run, job: str) -> DataFrame:
     from pyspark.sql import functions as F
 
     run.progress("looking for files")
-    here = [path for path in map(local_path, run.sources) if path is not None]
+    here = _found_here(run)
     frames = [found_there(run, source) for source in run.sources if local_path(source) is None]
-    if here:
-        frames.append(run.spark.createDataFrame(list(found_here(run, here)), LISTED))
+    if here or not frames:
+        _check_seen(run, here)
+        frames.append(run.spark.createDataFrame(here, LISTED))
     listed = frames[0]
     for frame in frames[1:]:
         listed = listed.unionByName(frame)
@@ -166,3 +208,24 @@ def _judged(run: Run, job: str) -> DataFrame:
     work = sent("advisor.fleet.trees.worker:audit_roots", job, run.packed)
     ordered = listed.repartition(parts, F.col("root")).sortWithinPartitions("root", "file")
     return ordered.mapInArrow(work, "kind string, mark string, payload string")
+
+
+def _check_seen(run: Run, found: Sequence[tuple[Any, ...]]) -> None:
+    """The workers read the files themselves: one of them is looked for from there."""
+    path = next((row[6] for row in found if row[6] is not None and os.path.isfile(row[6])), None)
+    if path is None or is_local(run.spark):
+        return
+    try:
+        seen = run.spark.read.format("binaryFile").load(f"file:{glob_free(path)}").select("length").collect()
+    except Exception:
+        seen = []
+    if [row[0] for row in seen] != [os.stat(path).st_size]:
+        raise UsageError(
+            f"{path}: Spark's machines do not see this file; name a folder that they and this machine see "
+            "(a shared mount, hdfs:, s3a:)"
+        )
+
+
+def glob_free(path: str) -> str:
+    """A path as Hadoop takes it for itself alone."""
+    return re.sub(r"([\\*?\[\]{}])", r"\\\1", path)

@@ -22,6 +22,7 @@ from ...syntax.numbers import fact_count
 from ...tell.owners import CODEOWNERS, UNOWNED, codeowners_of, owners_given
 from ...tell.report import reported_finding
 from ..canonical import of_document
+from ..tell.causes import cause_of, remedy_of
 from ..worker import SECTION, Judge, Row, as_batches, dumps, headline_of, judge_of
 from .files import Here, There, unread
 
@@ -152,9 +153,11 @@ def _told(
     marks: dict[str, str] = {}
     texts: dict[int, str] = {}
     targets = {record.file for record in linked.records if record.target}
+    rows: dict[str, list[str]] = {}
     for document in linked.documents:
         if not touches(document, targets):
             continue
+        rows.setdefault(document.file, []).append(f"{prefix}{document.file}#{document.name}")
         canonical = of_document(document, versions[id(document)], judge.job.kept_apart)
         texts[id(document)] = canonical.text()
         yield _row("row", f"{prefix}{document.file}", _document(document, prefix, owner_of, canonical.text()))
@@ -191,7 +194,7 @@ def _told(
         if home is None:
             # Of a file in several deployments, or in none: told by itself.
             yield _row("document", told["fingerprint"], {"findings": [told]})
-        yield _row("finding", told["fingerprint"], _finding(told, home, prefix, owner_of, marks))
+        yield _row("finding", told["fingerprint"], _finding(told, home, prefix, owner_of, marks, rows))
 
 
 def _document(document: Document, prefix: str, owner_of: Callable[[str], str], canon: str) -> Row:
@@ -245,9 +248,17 @@ def _at(document: Document | None, prefix: str) -> Row | None:
 
 
 def _finding(
-    told: Row, home: Deployment | None, prefix: str, owner_of: Callable[[str], str], marks: Mapping[str, str]
+    told: Row,
+    home: Deployment | None,
+    prefix: str,
+    owner_of: Callable[[str], str],
+    marks: Mapping[str, str],
+    rows: Mapping[str, list[str]],
 ) -> Row:
     place = told["locations"][0]
+    # Of a file that holds several documents it is not told which: then the deployment's own row.
+    own = rows.get(place["file"].removeprefix(prefix), [])
+    whole = [f"{prefix}{one.file}#{one.name}" for one in (members_of(home)[:1] if home is not None else ())]
     partitions = ""
     if home is not None:
         partitions = next((fact.value for fact in home.facts if fact.name == "topic.partitions"), "")
@@ -267,6 +278,10 @@ def _finding(
         "line": place["line"],
         "key": place["key"],
         "behaviour": marks.get(told["deployment"] or ""),
+        "kafka_version": home.version if home is not None else None,
+        "row_id": next(iter(own if len(own) == 1 else whole), None),
         "rows": 1,
+        "cause": cause_of(told),
+        "remedy": remedy_of(told),
         "suppressed": told["suppressed"] is not None,
     }

@@ -37,7 +37,7 @@ _NEXT = frozenset(("else", "elif", "elsif", "elseif", "when", "#else", "#elseif"
 
 def branches_of(text: str) -> dict[int, Branch]:
     """The branches that each line is in, the outermost first; lines in none are left out."""
-    if not any(mark in text for mark in _MARKS):
+    if "{" not in text and "<" not in text:  # every statement has one of them
         return {}
     found: dict[int, Branch] = {}
     stack: list[tuple[int, bool]] = []

@@ -41,14 +41,12 @@ def _stand_in_pattern() -> re.Pattern[str]:
     )
 
 
-_STAND_IN_SIGNS = frozenset("$<@%{")
-_STAND_IN_WORDS = ("__", "CHANGE", "REPLACE", "change", "replace", "YOUR", "our")
+# A value that holds none of these is no template.
+_SIGNS = ("$", "{", "<", "@", "%", "#", "[", "__", "CHANGE", "REPLACE", "change", "replace", "YOUR", "our")
 
 
 def _has_stand_in(text: str) -> bool:
-    return (
-        not _STAND_IN_SIGNS.isdisjoint(text) or any(word in text for word in _STAND_IN_WORDS)
-    ) and _stand_in_pattern().search(text) is not None
+    return _stand_in_pattern().search(text) is not None
 
 
 @cache
@@ -67,6 +65,11 @@ def _operator_pattern() -> re.Pattern[str]:
 
 
 def is_template(text: str) -> bool:
+    for sign in _SIGNS:
+        if sign in text:
+            break
+    else:
+        return False
     return (
         _has_stand_in(text)
         or any(True for _ in _places(text))

@@ -13,7 +13,9 @@ from typing import Any
 from ..search.explore import explore
 from ..search.small_models import Seen, concluded, effect_seen, event_seen, replayed
 from ..search.verdict import Bounds, Broken, Holds, Step, Trace, Verdict
-from .step import FAULTS, NO_BATCH, Effects, Event, ProducerPolicy, State, enabled, initial, step
+from .policy import ProducerPolicy
+from .state import FAULTS, NO_BATCH, Effects, Event, State, initial
+from .step import enabled, step
 
 BOUNDS = Bounds(replicas=2, records=3, elections=1, note="one record a batch, at most 2 batches in flight")
 
@@ -125,11 +127,12 @@ def successors(policy: ProducerPolicy, state: State) -> Iterable[tuple[Event, Ef
 def witnesses(policy: ProducerPolicy, budget: Mapping[str, int]) -> dict[str, Seen]:
     """What must be reachable under this policy and these faults before Holds means anything."""
     seen: dict[str, Seen] = {"a record is acknowledged": effect_seen("acked")}
+    failing = any(budget[name] for name in FAULTS if name not in ("producer_crash", "delivery_expired"))
     for name in FAULTS:
-        # Nobody waits for an answer with acks=0, so none can be lost.
-        if budget[name] and not (name == "lost_response" and policy.acks == "0"):
+        if budget[name] and _can_happen(name, policy, failing):
             seen[f"{name} happens"] = event_seen(name)
-    failing = any(budget[name] for name in FAULTS if name != "producer_crash")
+    if budget["late_request"]:
+        seen["a request is handled that the producer gave up"] = event_seen("handle_late")
     if failing and policy.acks != "0":
         if policy.retries == 0 and (policy.client_family == "java" or not budget["leader_move"]):
             seen["a send fails"] = effect_seen("failed")
@@ -137,11 +140,23 @@ def witnesses(policy: ProducerPolicy, budget: Mapping[str, int]) -> dict[str, Se
             seen["a retry is sent"] = effect_seen("retried")
     if policy.idempotence and budget["lost_response"]:
         seen["a repeated batch is recognised"] = effect_seen("duplicate")
-    if policy.idempotence and policy.in_flight > 1 and budget["retriable_error"]:
+    lost = budget["delivery_expired"] and (budget["lost_request"] or budget["late_request"])
+    gap = lost and policy.client_family == "java"
+    if policy.idempotence and policy.in_flight > 1 and (budget["retriable_error"] or gap):
         seen["a batch out of sequence is refused"] = effect_seen("out-of-order")
     if policy.named and policy.idempotence and budget["producer_crash"]:
         seen["a stale producer is fenced"] = effect_seen("fenced")
     return seen
+
+
+def _can_happen(fault: str, policy: ProducerPolicy, failing: bool) -> bool:
+    if fault == "lost_response":
+        return policy.acks != "0"  # nobody waits for an answer, so none can be lost
+    if fault == "delivery_expired":
+        # With acks=0 a batch is done when it is sent. librdkafka expires what waits to be sent again.
+        retries = failing and policy.retries != 0
+        return policy.acks != "0" and (policy.client_family == "java" or retries)
+    return True
 
 
 def replay(policy: ProducerPolicy, start: State, run: Iterable[Event]) -> list[tuple[Event, Effects, State]]:
@@ -210,6 +225,12 @@ def _producer_of(policy: ProducerPolicy, state: State) -> dict[str, Any]:
             for request in state.wire
         ],
     }
+    if state.late:
+        producer["late"] = [
+            {"record": f"r{request.batch}", "broker": request.broker}
+            for line in state.late
+            for request in line
+        ]
     if policy.idempotence:
         producer["epoch"] = state.epoch
         producer["sequences"] = {

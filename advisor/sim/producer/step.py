@@ -10,6 +10,7 @@ and
     fetch       the follower's request tells how far its log reaches, which raises the high watermark, and the
                 answer brings its log level; so a record is committed by the second fetch after it
     answer r0   the answer of the oldest request of the connection reaches the producer
+    handle_late r0   the broker takes a request of a connection that the producer has left (giving_up.py)
 
 Mechanisms, with where Kafka has them:
 
@@ -26,86 +27,31 @@ Mechanisms, with where Kafka has them:
 - Idempotence: sequences.py. The producer is taken to have written to the partition before, so the leader
   knows it; a leader that has never heard of a producer takes any sequence for the first one.
 
-Left out: delivery and request timeouts (a clock's matter), batches split because they were too large, and
-errors after the append (NOT_ENOUGH_REPLICAS_AFTER_APPEND acts like a lost answer).
+Left out: how long a delivery or request timeout is (a clock's matter: here either may be over at any time),
+batches split because they were too large, and errors after the append (NOT_ENOUGH_REPLICAS_AFTER_APPEND acts
+like a lost answer).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator
 
-from .policy import ProducerPolicy as ProducerPolicy
-from .sequences import FENCED, OUT_OF_ORDER, STORED, Numbered, ProducerState, judge, remember
-
-FAULTS = ("lost_request", "lost_response", "retriable_error", "leader_move", "producer_crash")
-
-
-class Request(NamedTuple):
-    """A batch on a connection. `answer`: "" not handled yet, "waiting" stored but not yet on the ISR, or
-    the answer."""
-
-    batch: int
-    broker: int
-    number: Numbered | None = None
-    answer: str = ""
-
-
-class State(NamedTuple):
-    """Everything there is. Sequences count from the batches before: the first of the run has 0."""
-
-    queue: tuple[int, ...]
-    wire: tuple[Request, ...]  # in the order of sending; those of one broker are its connection
-    log: tuple[tuple[int, Numbered | None], ...]  # the leader's: (batch, its number)
-    copied: int  # length of the follower's log
-    hw: int  # of the leader: how far it knows the follower's log to reach
-    leader: int
-    known_leader: int
-    numbers: tuple[Numbered | None, ...]  # by batch: its producer epoch and sequence once it has one
-    sent: tuple[bool, ...]  # by batch: at least once
-    retried: tuple[int, ...]  # by batch: retries that count against the limit; 0 if there is none
-    outcomes: tuple[str, ...]  # by batch: "", acked or failed
-    epoch: int  # of the producer
-    last_acked: int  # the highest sequence acknowledged under this epoch
-    fence: int  # the producer epoch below which the broker refuses
-    alive: bool
-    left: tuple[int, ...]  # budget of each fault
-
-
-NO_BATCH = -1
-
-
-class Event(NamedTuple):
-    name: str
-    batch: int = NO_BATCH
-
-    def text(self) -> str:
-        return self.name if self.batch == NO_BATCH else f"{self.name} r{self.batch}"
-
-
-Effects = tuple[str, ...]
-
-
-def initial(policy: ProducerPolicy, faults: Mapping[str, int], records: int) -> State:
-    """All records handed over to the producer, nothing sent."""
-    return State(
-        queue=tuple(range(records)),
-        wire=(),
-        log=(),
-        copied=0,
-        hw=0,
-        leader=0,
-        known_leader=0,
-        numbers=(None,) * records,
-        sent=(False,) * records,
-        retried=(0,) * records,
-        outcomes=("",) * records,
-        epoch=0,
-        last_acked=-1,
-        fence=0,
-        alive=True,
-        left=tuple(faults.get(name, 0) for name in FAULTS),
-    )
+from .giving_up import expire, expires_next, handle_late, resolve
+from .policy import ProducerPolicy
+from .sequences import FENCED, OUT_OF_ORDER, STORED, Numbered, judge
+from .state import (
+    FAULTS,
+    NONE,
+    Effects,
+    Event,
+    Request,
+    State,
+    bump,
+    finish,
+    remembered,
+    set_at,
+    unfinished_numbers,
+)
 
 
 def enabled(policy: ProducerPolicy, state: State) -> Iterator[Event]:
@@ -113,7 +59,7 @@ def enabled(policy: ProducerPolicy, state: State) -> Iterator[Event]:
     faults."""
     if _may_send(policy, state):
         yield Event("send", state.queue[0])
-    lost_request, lost_response, retriable_error, leader_move, producer_crash = state.left
+    lost_request, lost_response, retriable_error, leader_move, producer_crash, late, expired = state.left
     heads: dict[
         int, Request
     ] = {}  # of each connection the oldest request: the only one whose answer may arrive
@@ -125,6 +71,8 @@ def enabled(policy: ProducerPolicy, state: State) -> Iterator[Event]:
     unhandled = [request for request in fronts.values() if request.answer == ""]
     for request in unhandled:
         yield Event("handle", request.batch)
+    for batch in dict.fromkeys(line[0].batch for line in state.late):
+        yield Event("handle_late", batch)
     if state.copied < len(state.log) or (policy.acks == "all" and state.hw < state.copied):
         yield Event("fetch")
     for request in heads.values():
@@ -142,6 +90,11 @@ def enabled(policy: ProducerPolicy, state: State) -> Iterator[Event]:
         yield Event("leader_move")
     if producer_crash and state.alive:
         yield Event("producer_crash")
+    if late and state.alive:
+        for request in unhandled:
+            yield Event("late_request", request.batch)
+    if expired and state.alive and (batch := expires_next(policy, state)) != NONE:
+        yield Event("delivery_expired", batch)
 
 
 def step(policy: ProducerPolicy, state: State, event: Event) -> tuple[State, Effects]:
@@ -150,7 +103,8 @@ def step(policy: ProducerPolicy, state: State, event: Event) -> tuple[State, Eff
         left = list(state.left)
         left[FAULTS.index(event.name)] -= 1
         state = state._replace(left=tuple(left))
-    return _STEPS[event.name](policy, state, event.batch)
+    state, effects = _STEPS[event.name](policy, state, event.batch)
+    return (state if state.unresolved == NONE else resolve(policy, state)), effects
 
 
 def _request(state: State, batch: int) -> Request:
@@ -175,15 +129,15 @@ def _may_send(policy: ProducerPolicy, state: State) -> bool:
         return True
     head = state.numbers[state.queue[0]]
     if policy.client_family == "librdkafka":
-        return head is None or not state.wire
+        return (head is None or not state.wire) and state.unresolved == NONE
     if head is None:
         # After an epoch bump nothing new goes out beside requests of the old epoch.
-        return all(r.number is None or r.number.epoch == state.epoch for r in state.wire)
-    return head == min(_unfinished_numbers(state))
-
-
-def _unfinished_numbers(state: State) -> list[Numbered]:
-    return [n for n, done in zip(state.numbers, state.outcomes, strict=True) if n is not None and not done]
+        stale = any(
+            r.number is not None and r.number.epoch != state.epoch and not state.outcomes[r.batch]
+            for r in state.wire
+        )
+        return not stale and state.unresolved == NONE
+    return head == min(unfinished_numbers(state))
 
 
 def _send(policy: ProducerPolicy, state: State, batch: int) -> tuple[State, Effects]:
@@ -191,12 +145,12 @@ def _send(policy: ProducerPolicy, state: State, batch: int) -> tuple[State, Effe
     if policy.idempotence and state.numbers[batch] is None:
         sequence = 1 + max((n.last for n in state.numbers if n and n.epoch == state.epoch), default=-1)
         number = Numbered(state.epoch, sequence, sequence)
-        state = state._replace(numbers=_set(state.numbers, batch, number))
+        state = state._replace(numbers=set_at(state.numbers, batch, number))
     request = Request(batch, state.known_leader, state.numbers[batch])
-    sent = _set(state.sent, batch, True)
+    sent = set_at(state.sent, batch, True)
     state = state._replace(queue=state.queue[1:], wire=(*state.wire, request), sent=sent)
     if policy.acks == "0":
-        state = state._replace(outcomes=_set(state.outcomes, batch, "acked"))
+        state = state._replace(outcomes=set_at(state.outcomes, batch, "acked"))
         effects.append(f"acked r{batch}")
     return state, tuple(effects)
 
@@ -207,7 +161,7 @@ def _handle(policy: ProducerPolicy, state: State, batch: int) -> tuple[State, Ef
         return _refuse(policy, state, batch, "not leader"), (f"not-leader r{batch}",)
     verdict = STORED
     if request.number is not None:
-        verdict = judge(_remembered(state), request.number)
+        verdict = judge(remembered(state), request.number)
     if verdict in (OUT_OF_ORDER, FENCED):
         return _refuse(policy, state, batch, verdict), (f"{verdict.replace(' ', '-')} r{batch}",)
     if verdict == STORED:
@@ -217,16 +171,6 @@ def _handle(policy: ProducerPolicy, state: State, batch: int) -> tuple[State, Ef
     # A repetition waits like a first copy does: for every replica of the ISR to hold it.
     waits = policy.acks == "all" and not _committed(state, batch)
     return _put(state, batch, "waiting" if waits else "ok"), (f"{verdict} r{batch}",)
-
-
-def _remembered(state: State) -> ProducerState:
-    """What the leader knows of the producer from its log."""
-    known = ProducerState(epoch=0)
-    for _, number in state.log:
-        if number is not None:
-            known = remember(known, number)
-    # An instance that took over has raised the epoch in every partition of its open transaction.
-    return known if state.fence <= known.epoch else ProducerState(state.fence)
 
 
 def _committed(state: State, batch: int) -> bool:
@@ -266,49 +210,47 @@ def _answer(policy: ProducerPolicy, state: State, batch: int) -> tuple[State, Ef
     if not state.alive:
         return state, ()
     if request.answer == "ok":
-        return _acknowledge(state, batch)
+        return _acknowledge(state, request)
     if request.answer == "not leader":
         state = state._replace(known_leader=state.leader)
     return _retry_or_fail(policy, state, request, request.answer)
 
 
-def _acknowledge(state: State, batch: int) -> tuple[State, Effects]:
-    number = state.numbers[batch]
+def _acknowledge(state: State, request: Request) -> tuple[State, Effects]:
+    batch, number = request.batch, state.numbers[request.batch]
     if number is not None and number.epoch == state.epoch:
         state = state._replace(last_acked=max(state.last_acked, number.last))
-    return _finish(state, batch, "acked"), (f"acked r{batch}",)
-
-
-def _finish(state: State, batch: int, outcome: str) -> State:
-    """What is settled needs no history: fewer states to tell apart."""
-    return state._replace(
-        outcomes=_set(state.outcomes, batch, outcome),
-        sent=_set(state.sent, batch, False),
-        retried=_set(state.retried, batch, 0),
-    )
+    if state.outcomes[batch]:  # it expired; that it was stored after all is noted nevertheless
+        return state, ()
+    return finish(state, batch, "acked"), (f"acked r{batch}",)
 
 
 def _retry_or_fail(
     policy: ProducerPolicy, state: State, request: Request, error: str
 ) -> tuple[State, Effects]:
     batch = request.batch
+    if state.outcomes[batch]:
+        return state, ()  # it expired
     if error == FENCED:
         return _stop(state), (f"failed r{batch}", "stopped producer")
     # A sequence that ought to fit and does not: the log has a gap. Java begins a new epoch (KIP-360, 2.5 on),
-    # librdkafka stops for good.
+    # librdkafka stops for good. Behind a batch that expired, the next one ought to fit.
     current = request.number == state.numbers[batch]
     gap = error == OUT_OF_ORDER and current and request.number is not None
-    expected = gap and request.number is not None and request.number.first == state.last_acked + 1
+    fitting = state.last_acked + 1 if state.unresolved == NONE else state.unresolved
+    expected = gap and request.number is not None and request.number.first == fitting
     if expected and policy.client_family == "librdkafka":
         return _stop(state), (f"failed r{batch}", "stopped producer")
     free = error == "not leader" and policy.client_family == "librdkafka"
     if free or policy.retries is None or state.retried[batch] < policy.retries:
         if not free and policy.retries is not None:
-            state = state._replace(retried=_set(state.retried, batch, state.retried[batch] + 1))
+            state = state._replace(retried=set_at(state.retried, batch, state.retried[batch] + 1))
         state = state._replace(queue=_requeue(policy, state, batch))
-        return (_bump(state) if expected else state), (f"requeued r{batch}",)
-    state = _finish(state, batch, "failed")
-    return (_bump(state) if gap else state), (f"failed r{batch}",)
+        if state.left[FAULTS.index("delivery_expired")]:
+            state = state._replace(again=set_at(state.again, batch, True))
+        return (bump(state) if expected else state), (f"requeued r{batch}",)
+    state = finish(state, batch, "failed")
+    return (bump(state) if gap else state), (f"failed r{batch}",)
 
 
 def _requeue(policy: ProducerPolicy, state: State, batch: int) -> tuple[int, ...]:
@@ -316,16 +258,6 @@ def _requeue(policy: ProducerPolicy, state: State, batch: int) -> tuple[int, ...
         return (batch, *state.queue)
     # Sequences and message ids rise with the batches, so this is the order of both.
     return tuple(sorted((batch, *state.queue)))
-
-
-def _bump(state: State) -> State:
-    """A new producer epoch: what is unfinished is numbered anew from 0, in its order."""
-    epoch = state.epoch + 1
-    numbers: list[Numbered | None] = list(state.numbers)
-    unfinished = [b for b, n in enumerate(numbers) if n is not None and not state.outcomes[b]]
-    for sequence, batch in enumerate(unfinished):
-        numbers[batch] = Numbered(epoch, sequence, sequence)
-    return state._replace(epoch=epoch, numbers=tuple(numbers), last_acked=-1)
 
 
 def _stop(state: State) -> State:
@@ -348,6 +280,14 @@ def _break_connection(policy: ProducerPolicy, state: State, batch: int) -> tuple
     return state, tuple(effects)
 
 
+def _leave_connection(policy: ProducerPolicy, state: State, batch: int) -> tuple[State, Effects]:
+    """The same, but what the broker has not handled yet still lies in its socket."""
+    broker = _request(state, batch).broker
+    line = tuple(request for request in state.wire if request.broker == broker and request.answer == "")
+    state, effects = _break_connection(policy, state, batch)
+    return state._replace(late=(*state.late, line)), effects
+
+
 def _move_leader(policy: ProducerPolicy, state: State, batch: int) -> tuple[State, Effects]:
     """The follower leads with the log it has; the old leader follows it and refuses whatever it is sent."""
     wire = tuple(r._replace(answer="not leader") if r.answer == "waiting" else r for r in state.wire)
@@ -362,10 +302,6 @@ def _crash(policy: ProducerPolicy, state: State, batch: int) -> tuple[State, Eff
     return state._replace(queue=(), alive=False, fence=fence), lost
 
 
-def _set(items: tuple[Any, ...], index: int, value: Any) -> tuple[Any, ...]:
-    return (*items[:index], value, *items[index + 1 :])
-
-
 _STEPS: dict[str, Callable[[ProducerPolicy, State, int], tuple[State, Effects]]] = {
     "send": _send,
     "handle": _handle,
@@ -376,4 +312,7 @@ _STEPS: dict[str, Callable[[ProducerPolicy, State, int], tuple[State, Effects]]]
     "retriable_error": _refuse_once,
     "leader_move": _move_leader,
     "producer_crash": _crash,
+    "late_request": _leave_connection,
+    "handle_late": handle_late,
+    "delivery_expired": expire,
 }

@@ -92,8 +92,10 @@ def table(
     columns: Sequence[tuple[str, str]],
     rows: Sequence[Sequence[Any]],
     note: str = "",
+    opens: Sequence[str] | None = None,
 ) -> Section:
-    """`columns` are (name, kind): text, number, facet (few values: a filter of its own), severity, run."""
+    """`columns` are (name, kind): text, number, facet (few values: a filter of its own), severity, run.
+    `opens` is the run that each row opens, where it is not called as the cell is."""
     made = []
     for position, (label, kind) in enumerate(columns):
         values = [row[position] for row in rows]
@@ -107,6 +109,12 @@ def table(
             made.append(
                 {"name": label, "kind": kind, "words": words, "rows": [order[word] for word in shown]}
             )
+    if opens is not None:
+        names = sorted(set(opens))
+        places = {word: number for number, word in enumerate(names)}
+        for column in made:
+            if column["kind"] == "run":
+                column |= {"names": names, "opens": [places[word] for word in opens]}
     return {"kind": "table", "name": name, "title": title, "columns": made, "count": len(rows), "note": note}
 
 
@@ -119,11 +127,17 @@ def bars(
 
 
 def heat(
-    title: str, columns: Sequence[str], rows: Sequence[tuple[str, Sequence[float | None]]], note: str = ""
+    title: str,
+    columns: Sequence[str],
+    rows: Sequence[tuple[str, Sequence[float | None]]],
+    note: str = "",
+    words: tuple[str, str] = ("all alike", "differ"),
 ) -> Section:
-    """A grid of shares from 0 to 1; None is nothing to show."""
+    """A grid of shares from 0 to 1; None is nothing to show. `words` say what None is, and what a share of
+    the deployments does."""
     return {"kind": "heat", "title": title, "columns": list(columns),
-            "rows": [[label, list(values)] for label, values in rows], "note": note}  # fmt: skip
+            "rows": [[label, list(values)] for label, values in rows], "note": note,
+            "words": list(words)}  # fmt: skip
 
 
 def trend(title: str, labels: Sequence[str], series: Sequence[tuple[str, str, Sequence[int]]]) -> Section:

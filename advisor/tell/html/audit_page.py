@@ -17,8 +17,9 @@ Report = Mapping[str, Any]
 def audit_page(report: Report) -> str:
     """`report["fixed_runs"]`, if it is there, are runs with a finding's fix made, by fingerprint."""
     compared = "compared" in report
-    drawing = Drawing(report.get("fixed_runs", {}))
-    found = causes(one for one in report["findings"] if one["suppressed"] is None)
+    titles = {rule["code"]: rule["title"] for rule in report.get("rules", ())}
+    drawing = Drawing(report.get("fixed_runs", {}), titles)
+    found = causes(one for one in report["findings"] if _counts(one))
     section = drawing.section(found)
     version = f"Kafka {report['kafka_version']}, profile {report['profile']['name']}"
     body = join(
@@ -28,6 +29,7 @@ def audit_page(report: Report) -> str:
             tag("h1", _headline(report)),
             tag("p", _lead(report, len(found)), class_="lead"),
             two_numbers([one["headline"] for one in report["deployments"]]),
+            _changes(report),
             section,
             _deployments(report),
             _files(report),
@@ -36,6 +38,27 @@ def audit_page(report: Report) -> str:
     scripts = ("dom.js", "theme.js", *SCRIPTS, "findings.js", "audit.js")
     title = "Kafka deploy" if compared else "Kafka audit"
     return document(title, body, ("base.css", *STYLES, "findings.css"), scripts, {"runs": drawing.runs})
+
+
+def _counts(finding: Mapping[str, Any]) -> bool:
+    """What is suppressed, or known to a baseline, is not told again."""
+    return finding["suppressed"] is None and finding.get("baseline") != "known"
+
+
+def _changes(report: Report) -> Markup | None:
+    """Of --diff-base: what the change makes worse, what it costs, and what it makes better."""
+    changes = report.get("changes")
+    if changes is None:
+        return None
+    told = (("worse", "Worse", "error"), ("costs", "Cost", "warning"), ("better", "Better", "good"))
+    rows = [
+        [tag("dt", word, class_=tone), tag("dd", sentence)]
+        for key, word, tone in told
+        for sentence in changes[key]
+    ]
+    heading = tag("h2", f"Compared with {changes['base']}")
+    none = tag("p", "Nothing is worse or better.", class_="soft")
+    return join(heading, tag("dl", rows, class_="facts") if rows else none)
 
 
 def _count(number: int, word: str) -> str:

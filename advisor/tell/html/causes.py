@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ..messages import message_of
 from .document import in_json
 from .markup import Child, Markup, tag, wide
 from .player import Played, player
@@ -18,7 +19,8 @@ OPEN_MAX = 3
 
 
 class Cause(NamedTuple):
-    """Findings that one change fixes. `more` are those of the same rules elsewhere: other deployments."""
+    """Findings that one change fixes. `more` are those of the same rules elsewhere: in other deployments, or
+    in other files that take the same change."""
 
     findings: tuple[Finding, ...]
     more: tuple[Finding, ...] = ()
@@ -46,8 +48,31 @@ def causes(findings: Iterable[Finding]) -> list[Cause]:
             at = one["locations"][0]
             mark = homes.get((at["file"], at["line"]), one["fingerprint"])
             groups.setdefault(mark, []).append(one)
-    made = [_cause(group) for group in groups.values()]
-    return sorted(made, key=lambda cause: SEVERITIES.index(cause.worst["severity"]))
+    return sorted(_folded([_cause(group) for group in groups.values()]), key=_gravest)
+
+
+def _gravest(cause: Cause) -> tuple[int, bool, int, str]:
+    """Of equal ones those with a run first, then those at more places."""
+    worst = cause.worst
+    rank = SEVERITIES.index(worst["severity"])
+    return rank, not worst["evidence"]["trace"], -len(cause.more), worst["code"]
+
+
+def _folded(found: Sequence[Cause]) -> list[Cause]:
+    """What is wrong in one way in many files is told once."""
+    alike: dict[object, Cause] = {}
+    for cause in found:
+        changes = cause.worst["fixes"][0]["changes"] if cause.worst["fixes"] else ()
+        mark = (
+            cause.worst["severity"],
+            tuple(one["code"] for one in cause.findings),
+            tuple((change["component"], change["action"], change["key"], change["to"]) for change in changes)
+            or message_of(cause.worst),
+        )
+        first = alike.setdefault(mark, cause)
+        if first is not cause:
+            alike[mark] = first._replace(more=(*first.more, cause.worst, *cause.more))
+    return list(alike.values())
 
 
 def _cause(group: Sequence[Finding]) -> Cause:
@@ -70,9 +95,10 @@ _ELSEWHERE = "--format json has everything"
 class Drawing:
     """The list, with the runs that the script plays; a page is filled up to a limit."""
 
-    def __init__(self, fixed: Mapping[str, Any]) -> None:
+    def __init__(self, fixed: Mapping[str, Any], titles: Mapping[str, str] | None = None) -> None:
         self.runs: dict[str, Any] = {}
         self._fixed = fixed
+        self._titles = titles or {}
         self._size = 0
 
     def section(self, found: Sequence[Cause]) -> Markup:
@@ -126,11 +152,13 @@ class Drawing:
 
     def _entry(self, one: Finding, body: Sequence[Child], is_open: bool) -> Markup:
         tone = "toned-note" if one["severity"] == "note" else one["severity"]
+        title, message = self._titles.get(one["code"]), message_of(one)
         summary = tag(
             "summary",
             tag("span", one["severity"], class_=f"severity {tone}"),
-            tag("span", one["message"], class_="title"),
+            tag("span", title or message, class_="title"),
             tag("span", one["code"], class_="code"),
+            tag("span", message, class_="says") if title else None,
             tag("span", place_of(one["locations"][0]), class_="place"),
         )
         made = tag(
@@ -211,8 +239,14 @@ def _also(one: Finding) -> str:
 def _places(more: Sequence[Finding]) -> Markup | None:
     if not more:
         return None
-    names = sorted({str(one["deployment"] or place_of(one["locations"][0])) for one in more})
-    shown = [tag("li", name) for name in names[:50]]
+    marks: dict[str, str | None] = {}
+    for one in reversed(more):
+        # A link leads to the first of its places.
+        for number, name in enumerate(one["deployments"] or (None,)):
+            text = " · ".join(filter(None, (place_of(one["locations"][0]), name)))
+            marks[text] = None if number else one["fingerprint"]
+    names = sorted(marks)
+    shown = [tag("li", name, id=marks[name]) for name in names[:50]]
     rest = tag("li", f"and {len(names) - 50} more") if len(names) > 50 else None
     return tag(
         "details",
@@ -223,8 +257,12 @@ def _places(more: Sequence[Finding]) -> Markup | None:
 
 
 def _fix(one: Finding) -> Iterator[Markup | None]:
+    if one["assuming"]:
+        yield facts([("Assuming", "; ".join(one["assuming"]))])
     for fix in one["fixes"][:1]:
-        checked = "the same question was asked again: no failing run is left within the bounds"
+        checked = "the files were audited again with it: the finding is gone"
+        if one["evidence"]["trace"]:
+            checked = "the same question was asked again: no failing run is left within the bounds"
         if fix["condition"]:
             checked = "the same question was asked again: it depends on what is not in these files"
         yield tag("h3", "Fix")

@@ -119,6 +119,8 @@ def _flows(step: Step, before: Step | None) -> Iterator[dict[str, Any]]:
             yield {"from": leader, "to": None, "label": "answer lost", "tone": "refuse"}
         case "lost_request":
             yield {"from": None, "to": leader, "label": f"{event['record']} lost", "tone": "refuse"}
+        case "handle_late":
+            yield {"from": None, "to": leader, "label": event["record"], "tone": "send"}
         case "retriable_error":
             yield {"from": leader, "to": None, "label": "try again", "tone": "refuse"}
         case _:

@@ -76,9 +76,9 @@ def _compared(
     accepted = {
         one["evidence"]["guarantee"]
         for one in after["findings"]
-        if one["suppressed"] is not None and one["deployment"] == now["id"]
+        if one["suppressed"] is not None and now["id"] in one["deployments"]
     }
-    told = {one["evidence"]["guarantee"] for one in changed if one["deployment"] == now["id"]}
+    told = {one["evidence"]["guarantee"] for one in changed if now["id"] in one["deployments"]}
     for name, words, what, guarantee in _NUMBERS:
         old, new = was["headline"][name], now["headline"][name]
         if old == new or old is None:

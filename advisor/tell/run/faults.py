@@ -22,6 +22,7 @@ _ONE_MANY = {
     "producer_crash": ("producer crash", "producer crashes"),
     "producer_pause": ("producer stall", "producer stalls"),
     "late_request": ("late request", "late requests"),
+    "delivery_expired": ("expired batch", "expired batches"),
     "member_crash": ("member crash", "member crashes"),
     "member_pause": ("member stall", "member stalls"),
     "lost_heartbeat": ("lost heartbeat", "lost heartbeats"),

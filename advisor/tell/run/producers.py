@@ -20,12 +20,16 @@ _EVENTS = {
     "lost_response": "the answer about {record} is lost",
     "retriable_error": "{record} is refused for a moment",
     "producer_crash": "the producer dies",
+    "late_request": "the producer gives up the connection that {record} is on",
+    "delivery_expired": "the delivery timeout of {record} is over",
     "leader_move": "leadership moves to {leader}",
 }
 _MEANING = {
     "lost_request": "The connection breaks before the request reaches the broker.",
     "lost_response": "The connection breaks before the answer reaches the producer.",
     "retriable_error": "It is an error that passes, so the producer will try again.",
+    "late_request": "The broker has the request in its socket and has not handled it yet.",
+    "delivery_expired": "Whether it is stored is not known.",
 }
 _EFFECTS = {
     "acked": ("{what} is confirmed", "The producer is told that {what} is stored."),
@@ -48,7 +52,7 @@ _SAID = ("stored", "retried", "refused", "elected")
 def build(trace: Sequence[Step], guarantee: str | None) -> Run:
     ends = any(step["state"]["remote_leo"] for step in trace)
     cells = brokers.broker_cells(trace, ends=False)
-    wire = [" ".join(map(_request, _in_flight(step))) for step in trace]
+    wire = [" ".join(map(_request, [*_late(step), *_in_flight(step)])) for step in trace]
     more = [*brokers.fact("on the wire", wire, True, "client"), *brokers.cluster_facts(trace)]
     columns, rows = brokers.joined(brokers.broker_columns(trace), cells, more)
     said = [_say(step, trace[place - 1] if place else None) for place, step in enumerate(trace)]
@@ -58,6 +62,11 @@ def build(trace: Sequence[Step], guarantee: str | None) -> Run:
 
 def _in_flight(step: Step) -> list[Mapping[str, Any]]:
     found: list[Mapping[str, Any]] = step["state"]["clients"]["producer"]["in_flight"]
+    return found
+
+
+def _late(step: Step) -> list[Mapping[str, Any]]:
+    found: list[Mapping[str, Any]] = step["state"]["clients"]["producer"].get("late", [])
     return found
 
 
@@ -82,6 +91,10 @@ def _sentence(step: Step, before: Step | None) -> str:
         case "handle":
             to = _receiver(event["record"], before) or broker(state["leader"])
             return f"{to} stores {event['record']}" if "stored" in names else f"{to} gets {event['record']}"
+        case "handle_late":
+            to = _late_receiver(event["record"], before) or broker(state["leader"])
+            does = "stores" if "stored" in names else "gets"
+            return f"{to} {does} {event['record']} from the connection that was given up"
         case "fetch":
             follower = next(one["id"] for one in state["replicas"] if one["id"] != state["leader"])
             new = grown(replica_of(state, follower), before["state"] if before is not None else None)
@@ -93,6 +106,13 @@ def _sentence(step: Step, before: Step | None) -> str:
 def _receiver(record: str, before: Step | None) -> str:
     for request in _in_flight(before) if before is not None else ():
         if request["record"] == record and request["answer"] is None:
+            return broker(request["broker"])
+    return ""
+
+
+def _late_receiver(record: str, before: Step | None) -> str:
+    for request in _late(before) if before is not None else ():
+        if request["record"] == record:
             return broker(request["broker"])
     return ""
 

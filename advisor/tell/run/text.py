@@ -49,9 +49,12 @@ def run_lines(
     return list(_narrow(run, places, rows, width, indent, paint))
 
 
-def legend_lines(run: Run, width: int = 100) -> list[str]:
+def legend_lines(run: Run, width: int = 100, brief: bool = False) -> list[str]:
+    """What the signs mean; `brief`: of the columns that are then shown."""
     changed = any(_marked(cell) for row in run.rows for cell in row.cells)
-    lines = [*run.legend, *([LEGEND_CHANGED] if changed else [])]
+    hidden = tuple(f"{column.id}:" for column in run.columns if brief and not column.brief)
+    lines = [line for line in run.legend if not hidden or not line.startswith(hidden)]
+    lines += [LEGEND_CHANGED] if changed else []
     return _wrapped("; ".join(lines), width)
 
 

@@ -6,8 +6,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from advisor.sim.producer.policy import ProducerPolicy
 from advisor.sim.producer.questions import GUARANTEES
-from advisor.sim.producer.step import ProducerPolicy
 from advisor.sim.search.verdict import Broken, Holds, Verdict, table
 
 HERE = Path(__file__).parent

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 Numbers = tuple[tuple[str, str], ...]
 
 GUARANTEE = "deploy-safe"
+SAFE_ROLL = "safe-roll"
 MEMBERS, EACH = 3, 2
 MEMBERS_MAX, PARTITIONS_MAX = 12, 96  # beyond that nothing new happens, and the run would not fit a page
 
@@ -109,6 +110,9 @@ def rolled(old: Side, new: Side) -> Iterator[Judgement]:
         yield from static_members_moved(new, place_of(new, new.look.setting("consumer", "group.protocol")))
     if run.stranded:
         yield _stranded(new, run, numbers[:2])
+    elif run.refused is None and not run.ghosts and _differs(old, new):
+        moved = {"members": str(members)}
+        yield Judgement("holds", Hit(place_of(new), (), moved, numbers=numbers, check=SAFE_ROLL))
     if CONSUMER in (was.protocol, is_now.protocol):
         return
     costs = [roll(kind, kind, members, partitions, own=new.own).revoked for kind in (was, is_now)]
@@ -116,6 +120,12 @@ def rolled(old: Side, new: Side) -> Iterator[Judgement]:
     if cost_now > cost and run.refused is None and not run.ghosts:
         told = (*numbers[:2], ("partitions given up in a roll", f"{cost_now}, before {cost}"))
         yield _dearer(old, new, cost, cost_now, told)
+
+
+def _differs(old: Side, new: Side) -> bool:
+    """There is something to deploy."""
+    before, after = ({s.key: s.value for s in side.document.settings} for side in (old, new))
+    return before != after or old.version.release != new.version.release
 
 
 def _size(look: Reader) -> tuple[int, int, Numbers]:

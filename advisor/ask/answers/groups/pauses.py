@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from ....context import Context, Hit, Judgement
-from ....model import Deployment, Edit
+from ....model import REVIEW, Deployment, Edit
 from ....sim.groups.clock.phases import GroupSetup, Phase
 from ..assignor_moves import CLASSES, advice
 from .settings import Asked, groups_of, seconds
@@ -120,6 +120,7 @@ def _stuck(group: Asked, context: Context) -> Iterable[Judgement]:
                 "consumer",
                 "partition.assignment.strategy",
                 "cooperative-sticky" if group.librdkafka else CLASSES["cooperative-sticky"],
+                safety=REVIEW,
             ),
         ),
         advice=advice(setup.strategies, ("cooperative-sticky",), group.librdkafka),

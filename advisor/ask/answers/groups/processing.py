@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ....context import Context, Hit, Judgement, Step
-from ....model import Deployment, Edit
+from ....model import ADVICE, REVIEW, Deployment, Edit
 from ....sim.groups.consumer import BEFORE, FINISHED, POLLED
 from .settings import STORE, STYLES, Asked, groups_of
 
@@ -184,7 +184,7 @@ def _at_stake(group: Asked) -> tuple[str, str]:
 
 
 def _no_auto_commit(group: Asked) -> tuple[Edit, ...]:
-    return group.edits(Edit("commits", "consumer", "enable.auto.commit", "false"))
+    return group.edits(Edit("commits", "consumer", "enable.auto.commit", "false", safety=ADVICE))
 
 
 def _skips(group: Asked, found: dict[str, Any]) -> Hit:
@@ -215,7 +215,7 @@ def _cause(group: Asked) -> tuple[str, tuple[Edit, ...], str]:
             if not reading.store.auto_commit
             else "does not seek to the offsets it stores and goes on where auto-commit left",
             (
-                *group.edits(Edit("reset", "consumer", "auto.offset.reset", "earliest")),
+                *group.edits(Edit("reset", "consumer", "auto.offset.reset", "earliest", safety=REVIEW)),
                 *(_no_auto_commit(group) if reading.store.auto_commit else ()),
             ),
             "in onPartitionsAssigned() seek() every partition to its stored offset; then state "
@@ -260,7 +260,7 @@ def _races(group: Asked, found: dict[str, Any]) -> Hit:
         ),
         edits=(
             *_no_auto_commit(group),
-            *group.edits(Edit("protocol", "consumer", "group.protocol", "classic")),
+            *group.edits(Edit("protocol", "consumer", "group.protocol", "classic", safety=REVIEW)),
         ),
         advice=("with enable.auto.commit=false commit after each batch: commitSync()",),
     )
@@ -278,8 +278,8 @@ def _stores(written: bool) -> Callable[[Asked, dict[str, Any]], Hit]:
             ),
             severity="warning" if written else None,
             edits=group.edits(
-                Edit("stores", "consumer", "enable.auto.offset.store", "false"),
-                Edit("commits", "consumer", "enable.auto.commit", "false"),
+                Edit("stores", "consumer", "enable.auto.offset.store", "false", safety=ADVICE),
+                Edit("commits", "consumer", "enable.auto.commit", "false", safety=ADVICE),
             ),
             advice=("call store_offsets() (or commit()) after the work on a message is done",),
         )

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from ....context import Context, Hit, Judgement
-from ....model import Edit
+from ....model import REVIEW, Edit
 from ....sim.groups.clock.phases import Absence, GroupSetup, Phase
 from .settings import Asked, seconds
 
@@ -158,7 +158,7 @@ def _expiry(group: Asked, context: Context) -> Iterable[Judgement]:
         ),
         edits=(
             Edit("offsets", "broker", "offsets.retention.minutes", str(-(-away // DAY) * 2 * DAY // MINUTE)),
-            *group.edits(Edit("reset", "consumer", "auto.offset.reset", "earliest")),
+            *group.edits(Edit("reset", "consumer", "auto.offset.reset", "earliest", safety=REVIEW)),
         ),
     )
     yield Judgement("broken", hit, tuple(found["rows"]), faults={"group_downtime": 1})

@@ -24,7 +24,7 @@ from ....sim.clock.timeline import Setup, Step
 from ....sim.ranges import BOOT, FENCE_LATE, MILLISECOND, SECOND, SHRINK_RATIO, STOP
 from ....sim.wire.batches import BATCH_OVERHEAD, MAX_RECORD_OVERHEAD, contents_size
 
-PLAYED, PLAYED_MAX = 50, 800
+PLAYED, PLAYED_MAX, PLAYED_CLOSELY = 50, 800, 3_000
 # No rate is stated: records are counted per so many a second.
 PER = 1000
 BYTES = 1000
@@ -211,7 +211,8 @@ def prepared(setup: Setup, steps: Sequence[Step], load: Load) -> tuple[Setup, li
     lasts = duration(setup, steps)
     pace = min(PLAYED, max(1.0, PLAYED_MAX * SECOND / lasts))
     if setup.client.acks != "all" and setup.partition.replicas > 1:
-        pace = PLAYED  # what is lost is what was sent within a moment of the fault
+        # What is lost is what was sent within a moment of the fault: more of them tell it more exactly.
+        pace = min(PLAYED, max(pace, PLAYED_CLOSELY * SECOND / lasts))
     client, factor = scaled(setup.client, load, pace)
     gap = int(SECOND * factor / load.rate)
     sending = Step("send", max(1, lasts // gap), size=load.size, gap=gap)

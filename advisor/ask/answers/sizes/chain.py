@@ -138,7 +138,11 @@ def judge(deployment: Deployment, context: Context) -> Iterable[Judgement]:
         return
     look = Reader(deployment, context.clients)
     seen = chain_of(look, None)
-    if deployment.producer is None or not {"request", "batch"} <= set(seen.found):
+    if deployment.producer is None or "request" not in seen.found:
+        return
+    if "batch" not in seen.found:
+        if part == "refused":
+            yield from _depends_on_brokers(look, seen)
         return
     yield from _refused(look, seen) if part == "refused" else _stated(look, seen)
 
@@ -171,6 +175,21 @@ def _refused(look: Reader, seen: Seen) -> Iterable[Judgement]:
         # A limit of the topic's own below the client's default may well be meant: the error only comes later.
         told = told._replace(hit=told.hit._replace(severity="note"))
     yield told
+
+
+def _depends_on_brokers(look: Reader, seen: Seen) -> Iterable[Judgement]:
+    """A client that takes more than brokers do by default, and no broker in sight."""
+    key = "message.max.bytes"
+    usual = count(look.default("broker", key) or "")
+    request = seen.chain.request
+    if usual is None or request is None or request <= usual or not _written(seen, "request"):
+        return
+    own = seen.setting("request")
+    assert own is not None, "it was written"
+    reason = (
+        f"records of up to {own.key}={own.value} are refused unless {key} allows them; its default is {usual}"
+    )
+    yield Judgement("unknown", reason=reason, depends_on=(f"broker.{key}",))
 
 
 def _larger(look: Reader, seen: Seen, chain: Chain, gap: Gap) -> tuple[Edit, ...]:

@@ -18,8 +18,9 @@ class Replicas(NamedTuple):
     largest: str | None
 
 
-def replicas_on(cluster: Document, own: Deployment, context: Context) -> Replicas:
-    found: Replicas | None = context.across(cluster, count_replicas)
+def replicas_on(cluster: Document | None, own: Deployment, context: Context) -> Replicas:
+    """Without a cluster in sight those of its own topic: there may be more."""
+    found: Replicas | None = None if cluster is None else context.across(cluster, count_replicas)
     return count_replicas((own,)) if found is None else found
 
 

@@ -246,10 +246,10 @@ def rolls_together(reading: Reading, context: Context) -> Judgement | None:
 def partitions(reading: Reading, context: Context) -> Judgement | None:
     """Does a broker hold more replicas than it was made for? All topics of the cluster in sight count."""
     brokers = reading.brokers
-    if brokers is None or not reading.deployment.cluster:
+    if brokers is None:
         return None
     limit = int(context.params.get("replicas_a_broker_max", 4000))
-    topic, cluster = reading.deployment.topic, reading.deployment.cluster[0]
+    topic, cluster = reading.deployment.topic, next(iter(reading.deployment.cluster), None)
     replicas = replicas_on(cluster, reading.deployment, context)
     total = replicas.total
     share = -(-total // brokers)
@@ -261,7 +261,7 @@ def partitions(reading: Reading, context: Context) -> Judgement | None:
         reading.place(),
         ("partitions",),
         {
-            "subject": cluster.name,
+            "subject": cluster.name if cluster is not None else "the cluster",
             "replicas": f"{share:,}",
             "limit": f"{limit:,}",
             "largest": topic.name,

@@ -171,7 +171,13 @@ def _refused(look: Reader) -> Iterable[Judgement]:
     """A timeout beyond the coordinator's maximum: initTransactions fails."""
     timeout, found = _timeout(look)
     most, most_found = look.number("broker", MAXIMUM)
-    if timeout is None or most is None:
+    if timeout is None:
+        return
+    if most is None:
+        usual = int(look.default("broker", MAXIMUM) or timeout)
+        if timeout > usual:
+            reason = f"{TIMEOUT}={timeout} is refused unless {MAXIMUM} is as long; its default is {usual}"
+            yield Judgement("unknown", reason=reason, depends_on=(f"broker.{MAXIMUM}",))
         return
     if timeout <= most:
         yield Judgement("holds", bounds=f"timeout {told(timeout)}, at most {told(most)}")

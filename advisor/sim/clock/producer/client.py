@@ -10,8 +10,9 @@ connection at a time, and with acks=all the next one only after the answer).
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
+from itertools import takewhile
 
 from ...producer.accumulator import BLOCKED, NEW_BATCH, Batching, QueuedBatch
 from ...producer.sequences import OUT_OF_ORDER, Numbered
@@ -75,7 +76,9 @@ class Client:
         self.failures: dict[int, str] = {}  # by record: the exception's class
         self.answered = 0  # records whose callback was called, either way
         self.sent = 0
+        # The oldest first, but for what came apart (`mixed`).
         self.unfinished: dict[int, Batch] = {}
+        self.mixed = False
         self.numbers = Numbers()
         self.on_memory: list[Callable[[], None]] = []
         self.expiry = self.waking = False
@@ -266,8 +269,8 @@ class Client:
         for wake in waiting:
             self.clock.after(0, wake)
 
-    def _fail(self, batch: Batch, error: str) -> None:
-        self.numbers.failed(batch.number)
+    def _fail(self, batch: Batch, error: str, noted: bool = True) -> None:
+        self.numbers.failed(batch.number, noted)
         self._finish(batch, error)
 
     def _retry_or_fail(self, request: Request, error: str) -> None:
@@ -302,12 +305,12 @@ class Client:
             part.attempts = batch.attempts
             self.buffer.incomplete.add(part.number)
             self.buffer.memory_used += part.limit
-            if now - part.created >= self.policy.delivery_timeout:
-                self.unfinished[part.number] = part
-                self._fail(part, "TimeoutException")
-                continue
             self.unfinished[part.number] = part
-            self._requeue(part, moved=False)
+            self.mixed = True
+            if now - part.created >= self.policy.delivery_timeout:
+                self._fail(part, "TimeoutException")
+            else:
+                self._requeue(part, moved=False)
         return True
 
     def _requeue(self, batch: Batch, moved: bool) -> None:
@@ -357,6 +360,7 @@ class Client:
             buffer.incomplete.add(piece.number)
             buffer.memory_used += piece.limit
             self.unfinished[piece.number] = piece
+            self.mixed = True
             if number is not None:
                 self.numbers.of[piece.number] = Numbered(
                     number.epoch, first + start, first + start + len(records) - 1
@@ -389,7 +393,7 @@ class Client:
     def _expiry_later(self) -> None:
         if not self.expiry and self.unfinished:
             self.expiry = True
-            due = min(batch.created for batch in self.unfinished.values()) + self.policy.delivery_timeout
+            due = next(self._oldest_first()).created + self.policy.delivery_timeout
             if self.policy.batches_late:
                 due = max(-(-due // SCAN), self.clock.now // SCAN + 1) * SCAN
             self.clock.at(due, self._expire, idle=True)
@@ -398,7 +402,8 @@ class Client:
         """delivery.timeout.ms counts from a batch's creation, in the queue and in flight alike."""
         self.expiry = False
         now = self.clock.now
-        late = [b for b in self.unfinished.values() if now - b.created >= self.policy.delivery_timeout]
+        given_up = now - self.policy.delivery_timeout
+        late = list(takewhile(lambda batch: batch.created <= given_up, self._oldest_first()))
         queue = self.buffer.queues[0]
         for batch in late:
             if batch.number not in self.unfinished:
@@ -408,11 +413,17 @@ class Client:
             elif self.policy.batches_late:
                 self._give_up_request(batch)
                 continue
-            self._fail(batch, "TimeoutException")
+            self._fail(batch, "TimeoutException", noted=batch.attempts > 0 or self.policy.batches_late)
         if not queue:
             self.buffer.queued.pop(0, None)
         self._expiry_later()
         self._sender()
+
+    def _oldest_first(self) -> Iterator[Batch]:
+        if self.mixed:
+            self.unfinished = dict(sorted(self.unfinished.items(), key=lambda item: item[1].created))
+            self.mixed = False
+        return iter(self.unfinished.values())
 
     def _give_up_request(self, batch: Batch) -> None:
         """rd_kafka_ProduceRequest: a request waits no longer than its first record may, and one that timed

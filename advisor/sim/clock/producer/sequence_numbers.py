@@ -35,8 +35,10 @@ class Numbers:
             self.last_acked = max(self.last_acked, number.last)
         self._close_gap()
 
-    def failed(self, batch: int) -> None:
-        if self.of.pop(batch, None) is not None:
+    def failed(self, batch: int, noted: bool = True) -> None:
+        """`noted`: Java forgets the sequence of a batch that expires in its first try
+        (Sender.sendProducerData marks what is `inRetry`): those behind it are refused until they expire."""
+        if self.of.pop(batch, None) is not None and noted:
             self.gap = True
         self._close_gap()
 

@@ -18,14 +18,19 @@ const chart = (title, svg, width) => {
 };
 const picture = (title, width, height) => draw("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": title });
 
+// Room for the labels that there are, so that on a phone the plot itself is in sight.
+const isNarrow = innerWidth < 560;
+const besideLabels = (rows, most) => 18 + 7.4 * Math.min(isNarrow ? 18 : most, Math.max(6, ...rows.map(([label]) => label.length)));
+
 const bars = (section) => {
-  const height = 26, left = 220, width = 700, shown = section.rows.slice(0, 20);
+  const height = 26, shown = section.rows.slice(0, 20), left = besideLabels(shown, 30);
+  const width = isNarrow ? Math.max(120, innerWidth - left - 100) : 700;
   const most = Math.max(1, ...shown.map(([, values]) => sum(values)));
   const svg = picture(section.title, width + left + 70, shown.length * height + 4);
   shown.forEach(([label, values], number) => {
     const y = number * height;
     let x = left;
-    svg.append(draw("text", { x: left - 10, y: y + 17, "text-anchor": "end" }, cut(label, 30)));
+    svg.append(draw("text", { x: left - 10, y: y + 17, "text-anchor": "end" }, cut(label, isNarrow ? 18 : 30)));
     values.forEach((value, which) => {
       if (!value) return;
       const [name, tone] = section.series[which], wide = (value / most) * width;
@@ -35,11 +40,12 @@ const bars = (section) => {
     svg.append(draw("text", { x: x + 8, y: y + 17, class: "soft" }, figure(sum(values))));
   });
   const rest = section.rows.length - shown.length;
-  return card(section, legend(section.series), chart(section.title, svg, 760), rest > 0 ? make("p", { class: "note" }, `the first ${shown.length} of ${figure(section.rows.length)}`) : null);
+  return card(section, legend(section.series), chart(section.title, svg, isNarrow ? 0 : 760), rest > 0 ? make("p", { class: "note" }, `the first ${shown.length} of ${figure(section.rows.length)}`) : null);
 };
 
 const heat = (section) => {
-  const side = 26, left = 260, top = 170, right = 130, rows = section.rows.slice(0, 40), columns = section.columns.slice(0, 34);
+  const side = 26, right = 130, rows = section.rows.slice(0, 40), columns = section.columns.slice(0, 34);
+  const left = besideLabels(rows, 38), top = 24 + 5.7 * Math.min(30, Math.max(0, ...columns.map((name) => name.length)));
   const width = left + columns.length * side + right;
   const svg = picture(section.title, width, top + rows.length * side + 4);
   svg.style.width = `${width}px`;
@@ -49,11 +55,11 @@ const heat = (section) => {
   });
   rows.forEach(([label, values], line) => {
     const y = top + line * side;
-    svg.append(draw("text", { x: left - 8, y: y + 17, "text-anchor": "end" }, cut(label, 38)));
+    svg.append(draw("text", { x: left - 8, y: y + 17, "text-anchor": "end" }, cut(label, isNarrow ? 18 : 38)));
     values.slice(0, columns.length).forEach((value, number) => svg.append(draw("rect", {
       x: left + number * side, y, width: side - 2, height: side - 2, rx: 3,
       fill: value === null ? "var(--rail)" : `rgb(var(--hot) / ${(0.12 + 0.88 * Math.min(1, value)).toFixed(2)})`,
-    }, draw("title", {}, `${label}, ${section.columns[number]}: ${value === null ? "all alike" : `${(value * 100).toFixed(1)}% differ`}`))));
+    }, draw("title", {}, `${label}, ${section.columns[number]}: ${value === null ? section.words[0] : `${(value * 100).toFixed(1)}% ${section.words[1]}`}`))));
   });
   return card(section, chart(section.title, svg, 0));
 };

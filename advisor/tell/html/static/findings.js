@@ -4,14 +4,14 @@ const startFindings = () => {
   const form = document.querySelector(".filters");
   const showTarget = () => {
     const found = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-    for (let node = found?.closest("details.finding"); node; node = node.parentElement.closest("details.finding")) {
+    for (let node = found?.closest("details"); node; node = node.parentElement.closest("details")) {
       node.hidden = false;
       node.open = true;
     }
     found?.scrollIntoView();
   };
   addEventListener("hashchange", showTarget);
-  addEventListener("beforeprint", () => document.querySelectorAll("details.finding, .transcript").forEach((node) => (node.open = true)));
+  addEventListener("beforeprint", () => document.querySelectorAll("details.finding").forEach((node) => (node.open = true)));
   if (form) {
     const words = form.querySelector("input[type=search]"), boxes = [...form.querySelectorAll("input[type=checkbox]")];
     const count = form.querySelector(".count");

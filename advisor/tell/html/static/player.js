@@ -103,6 +103,8 @@ const player = (node, versions) => {
 };
 
 const startPlayers = (runs) => {
+  // On paper nothing plays: the run is there in words.
+  addEventListener("beforeprint", () => document.querySelectorAll(".transcript").forEach((node) => (node.open = true)));
   for (const node of document.querySelectorAll("[data-run]")) {
     const versions = runs[node.dataset.run];
     if (versions && versions.length && !node.dataset.started) {

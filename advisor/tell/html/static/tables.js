@@ -116,7 +116,7 @@ const cellOf = (column, row, openExample) => {
   const value = column.words ? column.words[column.rows[row]] : column.values[row];
   const kind = column.kind === "severity" ? toneClass(value) : column.kind === "number" ? "number" : "";
   const cell = make("span", { class: kind, role: "cell" });
-  const example = column.kind === "run" ? openExample(value) : null;
+  const example = column.kind === "run" ? openExample(column.opens ? column.names[column.opens[row]] : value) : null;
   cell.append(example ? button(value, {}, example) : String(value === null || value === undefined ? "" : figure(value)));
   cell.title = cell.textContent;
   return cell;
