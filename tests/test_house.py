@@ -259,7 +259,7 @@ def test_every_room_is_on_the_map():
     assert [name for name in sorted(names) if f"`{name}`" not in text] == []
 
 
-@pytest.mark.parametrize("page", ["advisor/README.md", "advisor/fleet/README.md"])
+@pytest.mark.parametrize("page", ["advisor/README.md", "advisor/fleet/README.md", "advisor/replay/README.md"])
 def test_the_map_names_files_that_exist(page):
     """A module may be named by the end of its path, as a reader who stands in its folder would."""
     known = [path.relative_to(ROOT).as_posix() for path in SOURCES]

@@ -25,7 +25,8 @@ def render(report: Report, options: Mapping[str, Any]) -> str:
     ]
     causes = causes_of(report, findings)
     titles = {rule["code"]: rule["title"] for rule in report.get("rules", ())}
-    parts = ["## kafka-advisor", "", f"**{_summary(report)}**", "", *_changes(report), *_survives(report)]
+    parts = ["## kafka-advisor", "", f"**{_summary(report)}**", "", *_changes(report), *_upgrade(report)]
+    parts += _survives(report)
     length = sum(len(part) + 1 for part in parts)
     for number, cause in enumerate(causes):
         if cause.severity == "note" and not options.get("all"):
@@ -48,6 +49,18 @@ def _summary(report: Report) -> str:
     compared = "baseline" in report or "changes" in report
     none = "No new finding" if compared else "No finding"
     return f"{', '.join(told) or none} in {count(summary['files'], 'file')}"
+
+
+def _upgrade(report: Report) -> Iterator[str]:
+    """Of `compare`: rolls that nothing stops, the steps of an upgrade, the defaults that move."""
+    compared = report.get("compared", {})
+    yield from (f"- {_text(roll)}" for roll in compared.get("rolls", ()))
+    for number, step in enumerate(compared.get("steps", ()), 1):
+        places = ", ".join(f"{at['file']}:{at['line']}" for at in step["at"])
+        yield f"{number}. {_text(step['text'] + (f' ({places})' if places else ''))}"
+    yield from (f"- default {_text(default)}" for default in compared.get("defaults", ()))
+    if any(compared.get(name) for name in ("rolls", "steps", "defaults")):
+        yield ""
 
 
 def _changes(report: Report) -> Iterator[str]:
