@@ -20,7 +20,7 @@ from .rules.relevance import Relevance, Subject
 from .rules.rule_book import RuleBook
 
 if TYPE_CHECKING:
-    from ..ask.neighbours import Neighbours
+    from ..ask.answers.neighbours import Neighbours
     from ..ask.policies import Decoded
     from ..ask.verdicts import Verdicts
 
@@ -111,7 +111,7 @@ class Harm:
         made = {id(context.original(was)): (was, now) for was, now in pairs if was is not now}
         own = [id(context.original(document)) for document in _documents(subject)]
         if self._neighbours_of is None:
-            from ..ask.neighbours import Neighbours
+            from ..ask.answers.neighbours import Neighbours
 
             self._neighbours_of = Neighbours(context)
         for home in self._neighbours_of.of([was for was, _ in made.values()]):
@@ -194,8 +194,8 @@ class Harm:
 
     def _searched(self, before: Deployment, after: Deployment, fixed: Counts) -> Iterator[str]:
         """A pair of behaviours is asked once: many deployments have them."""
+        from ..ask.answers.neighbours import behaviour_of
         from ..ask.judge import judge
-        from ..ask.neighbours import behaviour_of
         from ..fix.standing import worse
 
         verdicts = self._searches()

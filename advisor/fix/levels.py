@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..ask.neighbours import several_leave
+from ..ask.answers.neighbours import several_leave
 from ..catalog import resolution
 from ..context import Context
 from ..join.effective import by_key, shows_brokers

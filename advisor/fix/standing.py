@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..ask.answers.neighbours import behaviour_of
 from ..ask.judge import counts, judge
-from ..ask.neighbours import behaviour_of
 from ..ask.policies import (
     Decoded,
     producer_policies,

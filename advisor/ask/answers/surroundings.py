@@ -8,8 +8,8 @@ from typing import Any
 
 from ...context import Context, Outside
 from ...model import Deployment
-from ..neighbours import kinds, several_leave
 from .groups.topics import partitions_of, topics_of
+from .neighbours import kinds, several_leave
 from .storage.replicas import count_replicas, is_largest, replicas_on
 from .storage.state_topics import state_owner
 

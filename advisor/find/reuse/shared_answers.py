@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
+from ...ask.answers.neighbours import kind_of
 from ...ask.answers.surroundings import Surroundings, are_all
-from ...ask.neighbours import kind_of
 from ...catalog import Version
 from ...context import Context
 from ...guard.calls import calls_made

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 
-from advisor.api import Loaded, Source
+from advisor.api import Document, Dropped, Loaded, Location, Source
 
 from .. import roles
 from .clusters import MODULE_MAPS, clusters, values
@@ -58,4 +58,23 @@ def all_made(source: Source) -> list[Made]:
     scope = Scope(source.file, parse_hcl(source.text), source.read)
     if source.file.endswith(".tfvars"):
         return list(values(scope, [source.read(name) or "" for name in ("main.tf", "msk.tf", "kafka.tf")]))
-    return [*topics(scope), *clusters(scope)]
+    made = [*topics(scope), *clusters(scope)]
+    return [one._replace(document=_not_applied(one)) for one in made]
+
+
+def _not_applied(made: Made) -> Document:
+    """What Terraform leaves as it is: the settings of a resource whose `ignore_changes` names them."""
+    document = made.document
+    lifecycle = made.block.inner("lifecycle")
+    changes = lifecycle.attribute("ignore_changes") if lifecycle is not None else None
+    if changes is None or not document.settings:
+        return document
+    named = [re.split(r"[.\[]", one.value)[0] for one in changes.items] or [changes.value]
+    told = next((name for name in named if name in ("all", "config", "server_properties")), None)
+    if told is None:
+        return document
+    detail = f"ignore_changes names {told}: once it is made, Terraform changes none of its settings"
+    first, at = document.settings[0], Location(document.file, changes.line)
+    return document._replace(
+        dropped=(*document.dropped, Dropped(first.key, first.value, at, "not-applied", detail))
+    )

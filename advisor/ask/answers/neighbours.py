@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ..context import Context
-from ..join.effective import by_key
-from ..model import Deployment, Document, members_of
-from .policies import Decoded, decode
+from ...context import Context
+from ...join.effective import by_key
+from ...model import Deployment, Document, members_of
+from ..policies import Decoded, decode
 
 Kind = tuple[Any, ...]
 # What the search reads of a topic or a producer, each of which may be left to the brokers or to a default.
