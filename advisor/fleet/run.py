@@ -17,6 +17,7 @@ from ..registry import load_registry
 from ..spark.session import NEEDED, is_local, settings
 from ..spark.shipping import bundle
 from ..spark.snapshot import of_frame, of_table
+from ..spark.store import RUNS
 from ..tell.owners import owners_given
 from .keys import names_kept_apart, read_keys, with_other_names
 from .options import FleetOptions
@@ -29,6 +30,8 @@ from .worker import READ, Job, job_text
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+    from .tell.gathered import Gathered
 
 Progress = Callable[[str], None]
 
@@ -76,10 +79,15 @@ class Run:
         if "files" in kinds:
             from .trees.plan import audit_trees
 
-            return write_results(self, audit_trees(self, job))
+            return self._written(audit_trees(self, job))
         from .rows.plan import audit_rows
 
-        return write_results(self, audit_rows(self, kinds, job))
+        return self._written(audit_rows(self, kinds, job))
+
+    def _written(self, gathered: Gathered) -> FleetResult:
+        name, summary = write_results(self, gathered)
+        place, folder = self.store.place, f"{RUNS}/{name}"
+        return FleetResult(place.of(folder), summary, self.spark, place.url(folder))
 
     def _asked(self, kinds: Sequence[str]) -> dict[str, Any]:
         """What makes a run the same run: with another of these no finished step is taken up."""

@@ -113,6 +113,12 @@ FILL: dict[str, dict[str, str]] = {
 }  # fmt: skip
 
 
+NUMBERS = frozenset(
+    ("linger.ms", "batch.size", "buffer.memory", "delivery.timeout.ms", "request.timeout.ms", "max.block.ms",
+     "retention.ms", "segment.bytes", "max.poll.records", "max.poll.interval.ms", "session.timeout.ms")
+)  # fmt: skip
+
+
 def behaviours(component: str, count: int, seed: int) -> list[tuple[dict[str, str], list[str]]]:
     """`count` different configurations of a component with the codes each must be found for; a quarter has
     a fault."""
@@ -131,10 +137,10 @@ def behaviours(component: str, count: int, seed: int) -> list[tuple[dict[str, st
 
 
 def rows(
-    configs: int, keys: int = 40, different: int = 500, seed: int = 7, broken: int = 0
+    configs: int, keys: int = 40, different: int = 500, seed: int = 7, broken: int = 0, untidy: bool = False
 ) -> Iterator[dict[str, Any]]:
     """Half of the rows are producers, each with its topic; five clusters' brokers and some consumers
-    besides."""
+    besides. `untidy`: no two agree in their numbers, as where every team chose its own."""
     chance = random.Random(seed)
     choices = {
         "producer": behaviours("producer", max(1, different * 6 // 10), seed),
@@ -163,6 +169,8 @@ def rows(
             if kind == "topic" and codes and wrong_producer:
                 # One fault a service: a producer that does not start says nothing of its topic.
                 config, codes = next(choice for choice in choices["topic"] if not choice[1])
+            if untidy:
+                config = _own_numbers(config, chance)
             name = topic if kind == "topic" else f"{service}-{kind}"
             yield _row(kind, name, cluster, topic, team, config, codes, keys)
             made += 1
@@ -170,6 +178,16 @@ def rows(
     for bad in range(broken):
         row = _row("producer", f"broken-{bad}", clusters[0], None, "team-00", {"acks": "all"}, [], 0)
         yield {**row, **({"component": "gateway"} if bad % 2 else {"config": None}), "truth": ["quarantine"]}
+
+
+def _own_numbers(config: dict[str, str], chance: random.Random) -> dict[str, str]:
+    """Times and sizes up to half as much again: as sane as they were."""
+    return {
+        key: str(int(int(value) * chance.uniform(1.0, 1.5)) + chance.randrange(50))
+        if key in NUMBERS
+        else value
+        for key, value in config.items()
+    }
 
 
 def _row(
@@ -286,12 +304,14 @@ def main() -> None:
     parser.add_argument("--keys", type=int, default=40)
     parser.add_argument("--behaviours", type=int, default=500)
     parser.add_argument("--broken", type=int, default=0)
+    parser.add_argument("--untidy", action="store_true", help="no two configurations agree in their numbers")
     parser.add_argument("--services", type=int, default=300)
     parser.add_argument("--files", type=int, default=5000)
     parser.add_argument("--seed", type=int, default=7)
     args = parser.parse_args()
     if args.kind == "table":
-        made = write_table(args.out, rows(args.configs, args.keys, args.behaviours, args.seed, args.broken))
+        drawn = rows(args.configs, args.keys, args.behaviours, args.seed, args.broken, args.untidy)
+        made = write_table(args.out, drawn)
     else:
         made = write_files(args.out, args.services, args.files, args.seed)
     print(f"{made} configurations in {args.out}")

@@ -5,7 +5,7 @@ CPU of the driver, the JVM and the Python workers together, everything warm, tak
 The audit is run from nothing each time: no verdict and no step of an earlier run is used, nor what a worker
 process that is still there has learnt; `again` is a run the day after, with the verdicts kept. `FLEET_ROWS`
 sets another size, `FLEET_ROUNDS` another number of rounds, `FLEET_UDF_SHARE` what part of the rows the
-function is given; `FLEET_GROWTH=0` leaves out the run at four times the size.
+function is given, `FLEET_MASTER` another master; `FLEET_GROWTH=0` leaves out the run at four times the size.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ ROWS = int(os.environ.get("FLEET_ROWS", "1000000"))
 ROUNDS = int(os.environ.get("FLEET_ROUNDS", "5"))
 UDF_SHARE = int(os.environ.get("FLEET_UDF_SHARE", "20"))
 GROWTH = os.environ.get("FLEET_GROWTH", "1") == "1"
+MASTER = os.environ.get("FLEET_MASTER", "local[2]")
 KEYS, BEHAVIOURS = 40, 500
 GOAL = 1.3
 
@@ -42,17 +43,46 @@ def made(folder: Path, rows: int) -> str:
     return str(out)
 
 
-def bare(spark: Any, source: str) -> int:
+def bare(spark: Any, source: Any, kind: str = "parquet") -> int:
     from pyspark.sql import functions as F
 
-    grouped = spark.read.parquet(source).groupBy(F.xxhash64(F.array_sort(F.map_entries("config"))))
-    return int(grouped.count().count())
+    from advisor.fleet.options import FleetOptions
+    from advisor.fleet.rows.sources import read_table
+
+    rows = source if kind == "frame" else read_table(spark, source, kind, FleetOptions())
+    config = F.from_json("config", "map<string,string>") if kind == "csv" else F.col("config")
+    return int(rows.groupBy(F.xxhash64(F.array_sort(F.map_entries(config)))).count().count())
+
+
+def by_kind(spark: Any, family: Family, source: str, folder: Path) -> dict[str, float]:
+    """The same rows as a DataFrame, as CSV and as JSON: each audit against a bare grouping of that source."""
+    from pyspark.sql import functions as F
+
+    rows = spark.read.parquet(source)
+    flat = rows.drop("truth").withColumn("config", F.to_json("config"))
+    flat.write.option("header", True).option("escape", '"').csv(str(folder / "fleet.csv"))
+    rows.drop("truth").write.json(str(folder / "fleet.json"))
+    sources = {"frame": rows, "csv": str(folder / "fleet.csv"), "json": str(folder / "fleet.json")}
+    ratios = {}
+    for kind, one in sources.items():
+        works: dict[str, Callable[[], object]] = {
+            "bare": lambda one=one, kind=kind: bare(spark, one, kind),  # type: ignore[misc]
+            "audit": lambda one=one: audit(spark, one, folder / "out"),  # type: ignore[misc]
+        }
+        taken: dict[str, list[float]] = {name: [] for name in works}
+        for _ in range(max(1, ROUNDS // 2) + 1):
+            for name, work in works.items():
+                taken[name].append(family.cpu_of(work))
+        # The first of each warms up.
+        halves = {name: statistics.median(times[1:]) for name, times in taken.items()}
+        ratios[kind] = round(halves["audit"] / halves["bare"], 2)
+    return ratios
 
 
 _DAYS = count(1)
 
 
-def audit(spark: Any, source: str, out: Path, link: bool = True, again: bool = False) -> dict[str, Any]:
+def audit(spark: Any, source: Any, out: Path, link: bool = True, again: bool = False) -> dict[str, Any]:
     from advisor.fleet import audit_fleet
 
     if not again:
@@ -98,7 +128,7 @@ def run() -> dict[str, Any]:
         folder = Path(name)
         source, quarter = made(folder, ROWS), made(folder, ROWS // 4)
         four = made(folder, ROWS * 4) if GROWTH else None
-        spark = open_session("local[2]", None, {})
+        spark = open_session(MASTER, None, {})
         try:
             works: dict[str, Callable[[], object]] = {
                 "bare": lambda: bare(spark, source),
@@ -118,6 +148,7 @@ def run() -> dict[str, Any]:
             sizes[ROWS] = statistics.median(taken["audit"])
             if four is not None:
                 sizes[ROWS * 4] = family.cpu_of(lambda: audit(spark, four, folder / "out"))
+            kinds = by_kind(spark, family, source, folder)
             part = ROWS // UDF_SHARE
             udf = family.cpu_of(lambda: row_at_a_time(spark, source, part)) * UDF_SHARE
         finally:
@@ -129,6 +160,7 @@ def run() -> dict[str, Any]:
         "goal": f"whole audit at most {GOAL}x a bare groupBy of the same parquet",
         "others": {
             "without the link join (goal: at most 1.3)": round(medians["audit_no_link"] / medians["bare"], 2),
+            "other sources against a bare grouping of each (goal: at most 1.5)": kinds,
             "the day after, with the verdicts kept": round(medians["again"] / medians["bare"], 2),
             f"row-at-a-time Python function / audit (goal: at least 10; of 1/{UDF_SHARE} of the rows)": round(
                 udf / medians["audit"], 1

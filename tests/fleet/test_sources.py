@@ -7,6 +7,7 @@ import csv
 import pytest
 
 from advisor.fleet import FleetOptions
+from advisor.fleet.canonical import Canonical
 from advisor.fleet.rows.narrow import TORN
 from advisor.fleet.rows.sources import guess_format, named_columns, normalised, read_table
 from advisor.model import UsageError
@@ -99,6 +100,21 @@ def test_columns_are_known_by_any_case_and_told_where_they_are_not(spark):
         named_columns(frame.columns, {"owner": "squad"})
     with pytest.raises(UsageError, match="no such name here"):
         named_columns(frame.columns, {"colour": "kind"})
+
+
+def test_json_is_taken_as_it_is_written(spark, tmp_path):
+    """A number is not changed by what other rows have, and a key that others have is not this row's."""
+    configs = ['{"linger.ms": 5, "acks": "1"}', '{"linger.ms": 5.5}', '{"acks": "all", "linger.ms": true}']
+    lines = [f'{{"component": "producer", "id": "{n}", "config": {one}}}' for n, one in enumerate(configs)]
+    (tmp_path / "a.json").write_text("\n".join(lines))
+    frame = read_table(spark, str(tmp_path / "a.json"), "json", FleetOptions())
+    found = {row["row_id"]: row["text"] for row in normalised(frame, FleetOptions(), []).collect()}
+    entries = {name: dict(Canonical.read(text).entries) for name, text in found.items()}
+    assert entries == {
+        "0": {"linger.ms": "5", "acks": "1"},
+        "1": {"linger.ms": "5.5"},
+        "2": {"acks": "all", "linger.ms": "true"},
+    }
 
 
 def test_nasty_rows_are_audited_or_say_why(spark, tmp_path):

@@ -102,7 +102,7 @@ def test_the_page_shows_what_is_found_row_by_row(spark, audited):
     assert shown == sorted(wanted, key=str)
 
 
-@pytest.mark.parametrize("room", [1, 3, 30])
+@pytest.mark.parametrize("room", [1, 30])
 def test_a_page_with_little_room_shows_the_gravest_and_one_of_each(
     spark, sample, tmp_path, monkeypatch, room
 ):
@@ -149,9 +149,8 @@ def test_parquet_of_this_machine_is_read_by_the_workers_and_says_the_same(spark,
     assert (out / "runs/000001/configurations/part-00001.parquet").exists()
 
 
-@pytest.mark.parametrize("partitions", [1, 8])
-def test_partitions_make_no_difference(spark, audited, sample, tmp_path, partitions):
-    other = audit_fleet(spark, str(sample), str(tmp_path / "out"), now="2027-01-01", partitions=partitions)
+def test_partitions_make_no_difference(spark, audited, sample, tmp_path):
+    other = audit_fleet(spark, str(sample), str(tmp_path / "out"), now="2027-01-01", partitions=8)
     assert told(spark, other.folder) == told(spark, audited.folder)
     assert {**other.summary, "trend": None} == {**audited.summary, "trend": None}
 

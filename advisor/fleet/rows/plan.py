@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from ...model import UsageError
 from ...spark.shipping import sent
 from ...spark.store import UNFINISHED
+from ...syntax.numbers import integer
 from ..keys import with_other_names, written_as
 from ..store.tables import SCHEMAS
 from ..tell.gathered import Cell, Document, Gathered, Row, Said
@@ -44,7 +45,7 @@ def audit_rows(run: Run, kinds: Sequence[str], job: str) -> Gathered:
     joined = _joined(
         run, RowsThere(run, kinds, True) if told else RowsHere.of(run, kinds) or RowsThere(run, kinds)
     )
-    repeated = int(told or 0)
+    repeated = integer(told or "") or 0
     if joined.repeated:
         run.progress(f"{joined.repeated:,} rows repeat another in every column: they count once")
         for step in ("configurations", "counted", "deployments", "cells"):

@@ -20,7 +20,7 @@ from ..options import FleetOptions
 from .narrow import FED, NARROW
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, DataFrameReader, SparkSession
 
 FORMATS = ("parquet", "json", "csv", "orc", "avro", "delta", "jdbc", "table", "files")
 _ALIASES = {
@@ -103,7 +103,23 @@ def _read(spark: SparkSession, source: str, kind: str, options: FleetOptions) ->
             raise UsageError(f"{source} is empty: a CSV begins with the names of its columns")
         schema = found.schema.add(_CORRUPT, "string")
         return reader.schema(schema).option("columnNameOfCorruptRecord", _CORRUPT).csv(source)
-    return reader.format(kind).load(source)
+    found = reader.format(kind).load(source)
+    return _as_written(reader, source, found, options.columns) if kind == "json" else found
+
+
+def _as_written(
+    reader: DataFrameReader, source: str, found: DataFrame, columns: Mapping[str, str]
+) -> DataFrame:
+    """JSON read with `config` as a map: a struct of all keys of all rows would give every row every key, and
+    a whole number where another row has a fraction would be written as one."""
+    from pyspark.sql.types import MapType, StringType, StructField, StructType
+
+    config = named_columns(found.columns, columns).get("config")
+    if config is None or not isinstance(found.schema[config].dataType, StructType):
+        return found
+    kind = MapType(StringType(), StringType())
+    fields = [StructField(config, kind) if one.name == config else one for one in found.schema.fields]
+    return reader.schema(StructType(fields)).format("json").load(source)
 
 
 def named_columns(names: Sequence[str], columns: Mapping[str, str]) -> dict[str, str]:

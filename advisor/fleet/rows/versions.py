@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 from ...catalog import resolve_version
 from ..canonical import BETWEEN, ENTRY
+from ..marks import mark_at, parts_of
 from .link import Clusters
 
 VERSION_KEY = "@fact:kafka.version"
 _OF_THE_CLUSTER = tuple(f"@component{BETWEEN}{name}" for name in ("broker", "topic"))
-_AT = "@"
 
 
 class Versions(NamedTuple):
@@ -40,16 +40,6 @@ class Versions(NamedTuple):
         """What is judged for a configuration in a cluster."""
         version = self.clusters.get(cluster or "")
         return mark_at(fp, version if fp in self.bound else None)
-
-
-def mark_at(fp: str, version: str | None) -> str:
-    return fp if version is None else f"{fp}{_AT}{version}"
-
-
-def parts_of(mark: str) -> tuple[str, str | None]:
-    """The configuration's sha-256, and the cluster's version if that is binding."""
-    fp, at, version = mark.partition(_AT)
-    return fp, version if at else None
 
 
 def text_at(mark: str, texts: Mapping[str, str]) -> str:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...spark.session import is_jvm_gone, spark_words
 from ...spark.store import CURRENT, RUNS, UNFINISHED
-from ..result import FleetResult
-from ..rows.versions import parts_of
+from ..marks import parts_of
 from ..store.catalog_tables import append_tables
 from ..store.tables import SCHEMAS, TABLES
 from .changes import FINDINGS_MAX, changes_since, counted
@@ -21,7 +20,8 @@ if TYPE_CHECKING:
     from ..run import Run
 
 
-def write_results(run: Run, gathered: Gathered) -> FleetResult:
+def write_results(run: Run, gathered: Gathered) -> tuple[str, Row]:
+    """The name of the run, and its summary."""
     store = run.store
     run.progress("writing what was found")
     store.put("behaviours", _behaviours(gathered))
@@ -39,11 +39,10 @@ def write_results(run: Run, gathered: Gathered) -> FleetResult:
     store.put("trend", summary["trend"])
     store.keep_verdicts(dict(gathered.verdicts))
     store.place.write(f"{UNFINISHED}/report.html", fleet_page(summary, lines))
-    folder = store.finish(name, TABLES)
-    url = store.place.url(f"{RUNS}/{name}")
+    store.finish(name, TABLES)
     if run.options.catalog is not None:
-        append_tables(run.spark, url, run.options.catalog, name)
-    return FleetResult(folder, summary, run.spark, url)
+        append_tables(run.spark, store.place.url(f"{RUNS}/{name}"), run.options.catalog, name)
+    return name, summary
 
 
 def _changes(run: Run, reach: Reach) -> tuple[str | None, list[Row] | None]:

@@ -13,7 +13,7 @@ from zlib import crc32
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..rows.versions import mark_at, parts_of
+from ..marks import mark_at, parts_of
 from .gathered import Gathered, Row, Rule, Shown
 from .reach import Mark, marks_of
 

@@ -76,10 +76,10 @@ def _service_links(
     workload: Node,
     services: Sequence[Node],
 ) -> Iterator[Dropped]:
-    """A Service called kafka gives every pod of its namespace KAFKA_PORT=tcp://..., which these images take
-    for a setting: cp-kafka does not start with it."""
+    """A Service called kafka gives every pod of its namespace KAFKA_PORT=tcp://..., which cp-kafka takes
+    for the setting that listeners replaced, and does not start."""
     links = pod.text_at("enableServiceLinks") if pod is not None else None
-    if image.family not in ("confluent", "apache") or links == "false":
+    if image.family != "confluent" or links == "false":
         return
     if any(one.name == "KAFKA_PORT" for one in variables):
         return
