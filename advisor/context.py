@@ -69,11 +69,6 @@ class Question(NamedTuple):
     faults: tuple[Mapping[str, int | str], ...] = ()
 
 
-def neighbours(deployments: tuple[Deployment, ...]) -> tuple[Deployment, ...]:
-    """For `Context.across`: all deployments of a document, as a fix that changes it must look at them."""
-    return deployments
-
-
 class Outside(NamedTuple):
     """What a check read of the deployments of a document, besides its subject."""
 

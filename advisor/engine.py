@@ -52,8 +52,12 @@ class Options(NamedTuple):
     without: tuple[str, ...] = ()
     # Also count what only the profile keeps from being reported.
     count_hidden: bool = False
+    # A file whose [workload] counts before that of kafka-advisor.toml, as `replay` writes one.
+    workload: str | None = None
     # What an editor holds and has not written yet, by real path: read instead of the files.
     unsaved: Mapping[str, bytes] = NOTHING_UNSAVED
+    # Not: only what is found, each finding for itself and without a fix, for who compares two audits.
+    fixes: bool = True
 
 
 class Root(NamedTuple):
@@ -143,7 +147,7 @@ class Prepared(NamedTuple):
 def prepare(options: Options) -> Prepared:
     cache = open_cache(options.cache)
     scope = leave_out(find_scope(options.paths, options.link), options.without)
-    projects = [_project(workspace, cache) for workspace in scope.workspaces]
+    projects = [_project(workspace, cache, options.workload) for workspace in scope.workspaces]
     registry = load_registry(
         options.plugins, sorted({name for project in projects for name in project.plugins})
     )
@@ -166,7 +170,20 @@ def _headline_version(options: Options, roots: Sequence[Root]) -> str:
     return options.kafka_version or (stated or found or [choose_version(None, ())[0].asked])[0]
 
 
-def _project(workspace: Workspace, cache: Cache) -> Project:
+def _project(workspace: Workspace, cache: Cache, workload: str | None = None) -> Project:
+    project = _own_project(workspace, cache)
+    if workload is None:
+        return project
+    try:
+        measured = load_project(workload, read_bytes(workload), cache).workload
+    except Unreadable as error:
+        raise UsageError(f"--workload {workload}: {error}") from None
+    if not measured:
+        raise UsageError(f"--workload {workload}: there is no [workload] in it")
+    return project._replace(workload={**project.workload, **measured})
+
+
+def _own_project(workspace: Workspace, cache: Cache) -> Project:
     if not workspace.has_project:
         return EMPTY
     path = os.path.join(workspace.root, PROJECT_FILE)
@@ -199,7 +216,7 @@ def load_deployments(options: Options) -> tuple[Scope, list[Linked]]:
     """Read and link as an audit does, and ask nothing."""
     cache = open_cache(options.cache)
     scope = find_scope(options.paths, options.link)
-    projects = [_project(workspace, cache) for workspace in scope.workspaces]
+    projects = [_project(workspace, cache, options.workload) for workspace in scope.workspaces]
     registry = load_registry(
         options.plugins, sorted({name for project in projects for name in project.plugins})
     )
@@ -382,6 +399,7 @@ def ask_linked(
         cache,
         memory,
         progress,
+        options.fixes,
     )
     return Asked(profiles, versions, tuple(asker.findings()), asker.answers, suppressions)
 

@@ -40,7 +40,7 @@ def pytest_xdist_make_scheduler(config, log):
 
 
 def _group(path: Path) -> str:
-    if path.parts[0] == "fleet":
+    if path.parts[0] == "fleet" or path.as_posix() in ("replay/test_replay.py", "replay/test_command.py"):
         return "spark"
     return "tree" if path.parts[0] in ("packaging", "test_house.py") else path.as_posix()
 

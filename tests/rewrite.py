@@ -5,7 +5,6 @@ Without names everything is written; CI never does.
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
 
@@ -22,20 +21,13 @@ MODULES = {
 
 
 def readme() -> None:
-    """The first block of README.md is what the command prints, up to where it was cut."""
+    """The first block of README.md is what the command prints."""
     path = ROOT / "README.md"
     text = path.read_text(encoding="utf-8")
     words = [sys.executable, "-m", "advisor", "audit", "samples/quickstart"]
     printed = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False).stdout
     block = text.split("```")[1]
-    last = block.strip().removesuffix("...").rstrip().splitlines()[-1].strip()
-    kept = re.split(rf"(?m)^.*{re.escape(last)}.*$", printed, maxsplit=1)
-    if len(kept) == 2:
-        end = printed[len(kept[0]) :].partition("\n")[0]
-        text = text.replace(block, f"\n{kept[0]}{end}\n...\n", 1)
-    else:
-        lines = printed.splitlines()[: len(block.strip().splitlines()) - 1]
-        text = text.replace(block, "\n" + "\n".join(lines) + "\n...\n", 1)
+    text = text.replace(block, f"\n{printed}", 1)
     path.write_text(text, encoding="utf-8")
 
 

@@ -259,7 +259,7 @@ def test_every_room_is_on_the_map():
     assert [name for name in sorted(names) if f"`{name}`" not in text] == []
 
 
-@pytest.mark.parametrize("page", ["advisor/README.md", "advisor/fleet/README.md"])
+@pytest.mark.parametrize("page", ["advisor/README.md", "advisor/fleet/README.md", "advisor/replay/README.md"])
 def test_the_map_names_files_that_exist(page):
     """A module may be named by the end of its path, as a reader who stands in its folder would."""
     known = [path.relative_to(ROOT).as_posix() for path in SOURCES]
@@ -308,14 +308,32 @@ def test_every_rule_has_a_title():
 def test_readme_shows_what_the_command_prints():
     done = run("advisor", "audit", "samples/quickstart")
     assert done.returncode == 1
-    block = (ROOT / "README.md").read_text().split("```")[1].strip()
-    shown = block.removesuffix("...").rstrip()
-    assert done.stdout.startswith(shown + "\n")
+    assert (ROOT / "README.md").read_text().split("```")[1].strip("\n") == done.stdout.strip("\n")
 
 
 def test_ci_runs_the_test_command_of_the_readme():
     (command,) = re.findall(r"^    (.*-m pytest)$", (ROOT / "README.md").read_text(), re.M)
     assert command in (ROOT / ".ci/run").read_text()
+
+
+@pytest.mark.parametrize("name", ["README.md", "advisor/GUIDE.md"])
+def test_links_of_the_documents_lead_somewhere(name):
+    page = ROOT / name
+    links = re.findall(r"\]\(([^)#\s]+)\)", page.read_text())
+    assert links
+    # An index, a tag or a site that nobody has set up leads nowhere either.
+    assert [link for link in links if "://" in link or not (page.parent / link).exists()] == []
+
+
+def test_the_readme_counts_every_recording():
+    """The table of what the simulator is held against, and what of it differs."""
+    rows = re.findall(r"^\| .+ \| (\d+) \| all(?: but (\d+))? \|$", (ROOT / "README.md").read_text(), re.M)
+    files = [path.read_text() for path in (ROOT / "tests/oracles/data").glob("*.jsonl")]
+    assert sum(int(many) for many, _ in rows) == sum(
+        bool(line) for text in files for line in text.split("\n")
+    )
+    listed = tomllib.loads((ROOT / "tests/oracles/differences.toml").read_text())["difference"]
+    assert sum(int(but or 0) for _, but in rows) == len(listed)
 
 
 def test_the_top_level_holds_what_it_should():

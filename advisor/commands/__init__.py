@@ -30,6 +30,7 @@ COMMANDS = {
     "compare": "what a deploy or an upgrade breaks on the way, and what is different after it",
     "docs": "write the documentation as a site, with every run to play",
     "fleet": "audit many configurations on Spark: tables, and who owns what",
+    "replay": "a recorded workload through the configuration, on Spark: batches, segments, lag, what-if",
     "init": "write a kafka-advisor.toml to start from",
     "lsp": "serve an editor: findings while you type, facts, quick fixes",
     "plugin": "list what is loaded, and from where",

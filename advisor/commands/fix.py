@@ -253,6 +253,9 @@ def _tell_by_hand(found: Plan) -> None:
             say(f"    no file can set {whole}: {'; '.join(map(_change, changes))}")
         for price in dict.fromkeys(one.fix.price for one in advices if one.fix and one.fix.price):
             say(f"    cost: {price}")
+        for reason in dict.fromkeys(one.finding.not_fixed for one in advices):
+            if reason:
+                say(f"    not applied: {reason}")
         for step in steps:
             say(f"    {step}")
 

@@ -10,12 +10,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
-from time import monotonic
 
-from ..model import UsageError
-from . import say
 from .shared.scope_options import add_rules
+from .shared.spark_words import LEVELS, exit_code, pairs, steps
 
 EPILOG = """\
 examples:
@@ -33,7 +30,6 @@ exit codes:
   1  findings at or over --fail-on
   2  Spark or Java is missing, a source cannot be read, nothing could be audited, or the command is broken
 """
-_LEVELS = ("never", "error", "warning", "note")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -89,7 +85,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     add(
         "--fail-on",
-        choices=_LEVELS,
+        choices=LEVELS,
         default="error",
         help="the least severity that makes the exit code 1 (default: error)",
     )
@@ -125,8 +121,8 @@ def run(args: argparse.Namespace) -> int:
         cache=not args.no_cache,
         today=today(),
         source_format=args.source_format,
-        source_options=_pairs("--source-option", args.source_option),
-        columns=_pairs("--column", args.column),
+        source_options=pairs("--source-option", args.source_option),
+        columns=pairs("--column", args.column),
         owners=args.owners,
         roots=args.roots,
         where=args.where,
@@ -134,12 +130,12 @@ def run(args: argparse.Namespace) -> int:
         resume=args.resume,
         now=today(),
     )
-    conf = _pairs("--conf", args.conf)
+    conf = pairs("--conf", args.conf)
     check_installed(args.remote is not None and not args.remote.startswith("local"))
     from ..fleet.run import audit_fleet
     from ..fleet.tell.summary import render
 
-    tell = (lambda text: None) if args.quiet else _steps()
+    tell = steps(args.quiet)
     tell(f"starting Spark on {args.remote or args.master}")
     spark = open_session(args.master, args.remote, conf)
     quiet_interrupts()
@@ -149,31 +145,4 @@ def run(args: argparse.Namespace) -> int:
     finally:
         stop(spark)
     sys.stdout.write(render(result.summary, args.format, result.folder))
-    return _exit_code(result.summary, args.fail_on)
-
-
-def _pairs(word: str, given: list[str]) -> dict[str, str]:
-    found = {}
-    for item in given:
-        name, equals, value = item.partition("=")
-        if not equals or not name:
-            raise UsageError(f"{word} {item}: write NAME=VALUE")
-        found[name] = value
-    return found
-
-
-def _steps() -> Callable[[str], None]:
-    """A line for each step; in a log, where nobody watches it come, with the time since the start."""
-    begun = monotonic()
-    if sys.stderr is not None and sys.stderr.isatty():
-        return say
-    return lambda text: say(f"{monotonic() - begun:5.0f} s  {text.strip()}")
-
-
-def _exit_code(summary: dict[str, int], fail_on: str) -> int:
-    counted = {
-        "error": ("errors",),
-        "warning": ("errors", "warnings"),
-        "note": ("errors", "warnings", "notes"),
-    }
-    return int(any(summary[name] for name in counted.get(fail_on, ())))
+    return exit_code(result.summary, args.fail_on)

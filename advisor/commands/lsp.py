@@ -3,7 +3,7 @@
 Findings of the open files appear while you type, judged with the files around them; hovering over a setting
 tells its facts and the run that breaks a guarantee; a quick fix is the smallest change that was tried.
 
-It needs the package pygls: pip install 'kafka-advisor[lsp]'."""
+It needs the package pygls: pip install 'pygls>=2,<3'."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
     except ModuleNotFoundError as error:
         if error.name not in ("pygls", "lsprotocol"):
             raise
-        raise UsageError("`lsp` needs the package pygls: pip install 'kafka-advisor[lsp]'") from None
+        raise UsageError("`lsp` needs the package pygls: pip install 'pygls>=2,<3'") from None
     # A relative path of an option is one from here, wherever the editor's files are.
     here = os.getcwd()
     serve(

@@ -65,7 +65,7 @@ faults, for --faults (counted) and --environment (free of charge): NAME=N, NAME=
 {_faults}
 without --faults and --environment: acked-records-survive: broker_crash=2, slow_follower=rf-1 free of charge;
 replicas-agree: power_loss=2; only-committed-read: producer_crash=1, producer_pause=1; records-visible:
-late_request=1; the others: as the first rule that asks them
+late_request=1; records-stored-once, send-order-kept: as each rule that asks them; the others: as the first
 
 steps of a --schedule, a TOML file with title, story, replicas, schedule, and settings by component:
 {_steps}

@@ -27,6 +27,7 @@ from ..model import (
     Secret,
     members_of,
 )
+from ..packs.vocabulary import PRODUCER_GUARANTEES
 from ..read.aliases import as_written, written_key
 from ..read.files import Unreadable
 from ..read.load import FileRecord
@@ -35,6 +36,8 @@ from .change_steps import check, files_of, is_pool, step_for, with_renames
 from .steps import CannotEdit
 from .work_copy import WorkCopy
 
+# Broken for the deployment as a whole, whichever group reads from it.
+_SEARCHED = (*PRODUCER_GUARANTEES, "acked-records-survive", "writes-available", "group-available")
 _RANK = {"note": 1, "warning": 2, "error": 3}
 Found = tuple[Root, Finding]
 
@@ -168,6 +171,9 @@ def _identities(findings: Iterable[Found]) -> Iterator[tuple[Found, tuple[str, s
             continue
         if root.prefix not in homes:
             homes[root.prefix] = {one.id: one for one in root.deployments}
+        if finding.evidence.guarantee in _SEARCHED:
+            yield pair, (root.prefix, finding.code, finding.resource)
+            continue
         deployment = homes[root.prefix].get(finding.resource)
         groups = deployment.groups if deployment is not None else ()
         group = next((group.name for group in groups if finding.at.file in files_of(group)), "")
@@ -217,7 +223,7 @@ class _Bench:
         self.copy = WorkCopy(options, result, folder, memories)
         self.formats = {spec.name: spec for spec in result.registry.formats}
         self.clients = result.registry.clients
-        self.found: Sequence[Found] = self.copy.findings() if self.copy.is_wider else result.findings
+        self.found: Sequence[Found] = self.copy.findings()
         # A rule that was not asked for must not be broken by a fix either.
         self.selected = bool(options.select)
         self.before = _worst(self.copy.findings(every_rule=True) if self.selected else self.found)
@@ -472,7 +478,8 @@ class _Bench:
             }
         found = {pair[0]: pair[1] for name in wanted for pair in members.as_read(*name)}
         for _, document in sorted(found.items()):
-            if change.line is not None and change.file not in files_of(document):
+            own = change.file in files_of(document) or document.component == "broker"
+            if change.line is not None and not own:
                 raise CannotEdit(f"{change.key} is set in code, by hand", change.line, change.file)
             yield document
 

@@ -34,6 +34,7 @@ class WorkCopy:
         # The whole of each root is asked again: a change may harm what was not named.
         self.is_wider = bool(wider)
         self.options = options._replace(
+            fixes=False,
             paths=tuple(dict.fromkeys([*(self._there(_place(path)) for path in options.paths), *wider])),
             rules=tuple(os.path.abspath(path) for path in options.rules),
             plugins=tuple(os.path.abspath(path) for path in options.plugins),

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ..edit.plan import plan
 from ..engine import Options, audit
-from ..model import Change, Finding
+from ..model import ADVICE, Change, Finding
 from ..read.files import decode
 from .open_files import Shown
 
@@ -44,8 +44,11 @@ def _change_text(change: Change) -> str:
 
 
 def is_fixable(finding: Finding) -> bool:
-    """What no file can set is advice."""
-    return bool(finding.fixes) and all(change.file is not None for change in finding.fixes[0].changes)
+    """What no file can set, or needs other code, is advice. What needs a review is offered: whoever takes it
+    looks at it."""
+    if not finding.fixes or finding.fixes[0].safety == ADVICE:
+        return False
+    return all(change.file is not None for change in finding.fixes[0].changes)
 
 
 def edits(options: Options, shown: Shown) -> dict[str, list[Edit]]:

@@ -86,8 +86,9 @@ class Asker:
         cache: Cache,
         memory: Memory | None = None,
         progress: Callable[[str], None] = lambda text: None,
+        fixes: bool = True,
     ) -> None:
-        self.progress = progress
+        self.progress, self._fixes = progress, fixes
         self.registry, self.project, self.records = registry, project, records
         self.deployments, self.profiles = deployments, dict(profiles)
         self.targets = _target_files(records)
@@ -116,14 +117,7 @@ class Asker:
         self.relevance = Relevance(self.book, self.context, self.profiles)
         home_of = self._shared.home_of if self._shared is not None else None
         self._findings = Findings(self.book, self.context, home_of)
-        self._remedies = Remedies(
-            self.book,
-            self.context,
-            self.relevance,
-            self.models,
-            self._searches,
-            self._shared.distinct if self._shared is not None else None,
-        )
+        self._remedies = Remedies(self.book, self.context, self.relevance, self.models, self._searches, fixes)
         self._checked = CheckAnswers(
             self.context, self.relevance, self._findings, self._remedies, present.__getitem__
         )
@@ -154,7 +148,7 @@ class Asker:
         """Asked, or known from an audit before a change that does not touch it."""
         if self._run is None:
             return ask(subject)
-        return self._run.recall((kind, self.book.choice), subject, lambda: ask(subject))
+        return self._run.recall((kind, self.book.choice, self._fixes), subject, lambda: ask(subject))
 
     # Rules that name a check or a condition.
 
@@ -203,6 +197,7 @@ class Asker:
             profiles,
             self.book.choice,
             sorted(self.targets),
+            self._fixes,
         )
         mark = kept.mark_of(self.deployments, self.book.rules, about)
         try:
@@ -226,7 +221,13 @@ class Asker:
         shared = self._shared
         if shared is not None and self._models_are_ours():
             # Nothing of the deployments themselves: answers are kept for any repository with such shapes.
-            about = (self.project.params, self.project.severity, self.book.choice, self.project.workload)
+            about = (
+                self.project.params,
+                self.project.severity,
+                self.book.choice,
+                self.project.workload,
+                self._fixes,
+            )
             mark = kept.mark_of((), self.book.rules, about)
 
             def ask(deployment: Deployment) -> Answered:
@@ -267,6 +268,8 @@ class Asker:
             headline, guarantees = answers or Answers(None, ())
             answers = Answers(headline, merged((*guarantees, *judged)))
         failed += [*crashes, *self._remedies.take_failures()]
+        if not self._fixes:
+            return [*failed, *found, *more], answers
         return [*failed, *folded([*found, *more], asked, waiting)], answers
 
     # Loaded only where something is asked of them.

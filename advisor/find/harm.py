@@ -1,5 +1,5 @@
-"""Whether a change harms: what any rule says of the changed subject, and of every deployment that shares a
-document with it. The cheapest rules are asked first, and the first harm is enough.
+"""Whether a change harms: what any rule says of the changed subject, and what every deployment that shares a
+document with it still stands. The cheapest are asked first, and the first harm is enough.
 
 A rule above note that finds more than before is harm. So is a guarantee that gets worse in numbers, or that
 can no longer be told; and a value that was raised on purpose, lowered without knowing what it is for.
@@ -8,11 +8,11 @@ can no longer be told; and a value that was raised on purpose, lowered without k
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..ask.models import Models
 from ..catalog import librdkafka, resolution_table
-from ..context import Context, Judgement, Outside, neighbours
+from ..context import Context, Judgement, Outside
 from ..guard.calls import PluginError
 from ..model import Deployment, Document, Edit, members_of
 from ..packs.questions import ActiveRule
@@ -20,6 +20,7 @@ from .rules.relevance import Relevance, Subject
 from .rules.rule_book import RuleBook
 
 if TYPE_CHECKING:
+    from ..ask.answers.neighbours import Neighbours
     from ..ask.policies import Decoded
     from ..ask.verdicts import Verdicts
 
@@ -28,8 +29,7 @@ NONE: Counts = {}
 
 
 class Harm:
-    """`searches` gives the verdicts of the search. `failed` is told of rules whose code broke. `distinct`
-    gives one of each kind of deployments that are alike but for their names."""
+    """`searches` gives the verdicts of the search. `failed` is told of rules whose code broke."""
 
     def __init__(
         self,
@@ -39,11 +39,12 @@ class Harm:
         models: Models,
         searches: Callable[[], Verdicts],
         failed: Callable[[Sequence[ActiveRule], Subject, PluginError], None],
-        distinct: Callable[[Sequence[Deployment]], Sequence[Deployment]] = lambda found: found,
     ) -> None:
         self._book, self._context, self._relevance = book, context, relevance
         self._models, self._searches, self._failed = models, searches, failed
-        self._distinct = distinct
+        self._neighbours_of: Neighbours | None = None
+        self._decoded: dict[tuple[int, str], tuple[Deployment, Decoded | None]] = {}
+        self._worse: dict[tuple[Any, ...], str | None] = {}
         self._hits: dict[int, tuple[Subject, Counts, tuple[Outside, ...]]] = {}
         self._read_as: dict[str, dict[str, set[str]]] = {}
 
@@ -69,35 +70,37 @@ class Harm:
             for was, now in self._parts(subject, changed):
                 told += costs(was, now, self._searches())
         for before, after in self._neighbours(subject, changed):
-            for was, now in self._parts(before, after):
-                found = costs(was, now, self._searches())
-                told += [f"in another deployment {one}" for one in found if one not in told]
+            topic, then = self._part(before, ""), self._part(after, "")
+            found = costs(topic, then, self._searches()) if topic is not None and then is not None else []
+            told += [f"in another deployment {one}" for one in found if one not in told]
         return "; ".join(dict.fromkeys(told)) or None
 
     def _reasons(
         self, subject: Subject, changed: Subject, edits: Sequence[Edit], fixed: Counts, works: bool
     ) -> Iterator[str]:
         yield from self._looked_at(subject, changed, edits, fixed, works)
-        others = [*self._neighbours(subject, changed)]
-        for before, after in others:
-            yield from self._looked_at(before, after, edits, NONE, works)
+        for before, after in self._neighbours(subject, changed):
+            yield from self._still_stands(before, after, edits, works, NONE)
         if isinstance(subject, Deployment) and isinstance(changed, Deployment):
             yield from self._played(subject, changed, edits, fixed)
-        for before, after in others:
-            yield from self._played(before, after, edits, NONE)
 
     def _looked_at(
         self, before: Subject, after: Subject, edits: Sequence[Edit], fixed: Counts, works: bool
     ) -> Iterator[str]:
         """What costs little: no clock runs."""
-        from ..fix.raised_values import lowered_blindly
-
         yield from self._new_hits(before, after, fixed)
         if isinstance(before, Deployment) and isinstance(after, Deployment):
-            reason = lowered_blindly(before, edits, works)
-            if reason is not None:
-                yield reason
-            yield from self._searched(before, after, fixed)
+            yield from self._still_stands(before, after, edits, works, fixed)
+
+    def _still_stands(
+        self, before: Deployment, after: Deployment, edits: Sequence[Edit], works: bool, fixed: Counts
+    ) -> Iterator[str]:
+        from ..fix.raised_values import lowered_blindly
+
+        reason = lowered_blindly(before, edits, works)
+        if reason is not None:
+            yield reason
+        yield from self._searched(before, after, fixed)
 
     # The deployments that share what changes.
 
@@ -107,13 +110,13 @@ class Harm:
         pairs = zip(_documents(subject), _documents(changed), strict=True)
         made = {id(context.original(was)): (was, now) for was, now in pairs if was is not now}
         own = [id(context.original(document)) for document in _documents(subject)]
-        found: dict[int, Deployment] = {}
-        for was, _ in made.values():
-            homes = context.across(was, neighbours) or ()
-            for home in homes:
-                if isinstance(subject, Document) or [id(one) for one in members_of(home)] != own:
-                    found.setdefault(id(home), home)
-        for home in self._distinct([*found.values()]):
+        if self._neighbours_of is None:
+            from ..ask.answers.neighbours import Neighbours
+
+            self._neighbours_of = Neighbours(context)
+        for home in self._neighbours_of.of([was for was, _ in made.values()]):
+            if [id(one) for one in members_of(home)] == own:
+                continue
             after = self._with_facts(_with(home, made), home, subject, changed)
             for now, original in zip(members_of(after), members_of(home), strict=True):
                 context.stand_in(now, original)
@@ -190,34 +193,48 @@ class Harm:
     # Guarantees that are searched.
 
     def _searched(self, before: Deployment, after: Deployment, fixed: Counts) -> Iterator[str]:
+        """A pair of behaviours is asked once: many deployments have them."""
+        from ..ask.answers.neighbours import behaviour_of
         from ..ask.judge import judge
-        from ..ask.policies import decode
-        from ..fix.searched import decoded_for
         from ..fix.standing import worse
 
-        was, now = decode(before), decode(after)
+        verdicts = self._searches()
         for asked in self._relevance.serious_guarantees_of(before):
             question = asked.question
             if self._models.answers(question.guarantee):
                 continue
-            then = decoded_for(question, after, now)
-            if then is not None and fixed.get(question.rule):
-                outcome = judge(question, then, self._searches(), explained=False)
+            was, now = self._part(before, question.part), self._part(after, question.part)
+            if now is not None and fixed.get(question.rule):
+                outcome = judge(question, now, verdicts, explained=False)
                 if outcome is not None and outcome.verdict == "broken":
                     yield f"it would undo the fix of {question.rule}"
                 continue
-            reason = worse(question, decoded_for(question, before, was), then, self._searches())
+            if now is None or was is now:
+                continue
+            mark = question.rule, None if was is None else behaviour_of(was), behaviour_of(now)
+            if mark not in self._worse:
+                self._worse[mark] = worse(question, was, now, verdicts)
+            reason = self._worse[mark]
             if reason is not None:
                 yield reason
 
-    def _parts(self, before: Deployment, after: Deployment) -> Iterator[tuple[Decoded, Decoded]]:
-        """The topic, and the internal topics that rules ask about."""
+    def _part(self, deployment: Deployment, part: str) -> Decoded | None:
+        """The topic, or the internal topic that the part of a question names."""
         from ..ask.policies import INTERNAL, decode, decode_internal
 
-        yield decode(before), decode(after)
-        asked = {one.question.part for one in self._relevance.serious_guarantees_of(before)}
-        for part in sorted(asked & INTERNAL.keys()):
-            was, now = decode_internal(before, part), decode_internal(after, part)
+        part = part if part in INTERNAL else ""
+        known = self._decoded.get((id(deployment), part))
+        if known is None:
+            found = decode_internal(deployment, part) if part else decode(deployment)
+            known = self._decoded[id(deployment), part] = deployment, found
+        return known[1]
+
+    def _parts(self, before: Deployment, after: Deployment) -> Iterator[tuple[Decoded, Decoded]]:
+        """The topic, and the internal topics that rules ask about."""
+        for part in sorted(
+            {one.question.part for one in self._relevance.serious_guarantees_of(before)} | {""}
+        ):
+            was, now = self._part(before, part), self._part(after, part)
             if was is not None and now is not None:
                 yield was, now
 

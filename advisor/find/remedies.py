@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..ask.models import Models
 from ..context import Context, Hit
 from ..guard.calls import PluginError
-from ..model import Deployment, Edit, Finding
+from ..model import Edit, Finding
 from ..packs.pack import Rule
 from ..packs.questions import ActiveRule
 from .failures import crashed
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 
 class Remedies:
-    """`searches` gives the verdicts of the search, which is loaded when a fix is looked for. `distinct`: one
-    of each kind of deployments that are alike."""
+    """`searches` gives the verdicts of the search, which is loaded when a fix is looked for. Not `wanted`:
+    nobody asks for one."""
 
     def __init__(
         self,
@@ -32,10 +32,11 @@ class Remedies:
         relevance: Relevance,
         models: Models,
         searches: Callable[[], Verdicts],
-        distinct: Callable[[Sequence[Deployment]], Sequence[Deployment]] | None = None,
+        wanted: bool = True,
     ) -> None:
+        self._wanted = wanted
         self._book, self._context, self._relevance = book, context, relevance
-        self._models, self._searches, self._distinct = models, searches, distinct
+        self._models, self._searches = models, searches
         self._engine: SmallestChange | None = None
         self.failures: list[Finding] = []
 
@@ -52,7 +53,7 @@ class Remedies:
             Edit(key, component, key, value, safety=safety) for component, key, value, safety in rule.edits
         )
         edits = [*hit.edits, *written]
-        if not edits:
+        if not edits or not self._wanted:
             return finding
         from ..fix.smallest_change import Problem
 
@@ -64,18 +65,16 @@ class Remedies:
         return finding._replace(fixes=(*finding.fixes, found.fix), advice=(*finding.advice, *found.advice))
 
     def smallest(self, subject: Subject, problem: Problem, rule: Rule, severity: str) -> Sought:
+        if not self._wanted:
+            from ..fix.smallest_change import Sought
+
+            return Sought(None)
         if self._engine is None:
             from ..fix.smallest_change import SmallestChange
             from .harm import Harm
 
             harm = Harm(
-                self._book,
-                self._context,
-                self._relevance,
-                self._models,
-                self._searches,
-                self._failed,
-                self._distinct or list,
+                self._book, self._context, self._relevance, self._models, self._searches, self._failed
             )
             self._engine = SmallestChange(self._context, harm.of, harm.costs)
         return self._engine.of(

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..ask.answers.neighbours import several_leave
 from ..catalog import resolution
-from ..context import Context, neighbours
+from ..context import Context
 from ..join.effective import by_key, shows_brokers
 from ..model import Deployment, Edit
-
-# What the search compares in numbers for every topic of the cluster.
-_INHERITED = ("min.insync.replicas", "unclean.leader.election.enable")
 
 
 def at_brokers(edits: Sequence[Edit], deployment: Deployment, context: Context) -> list[Edit] | None:
@@ -23,20 +21,13 @@ def at_brokers(edits: Sequence[Edit], deployment: Deployment, context: Context) 
 
 
 def _at_brokers(edit: Edit, deployment: Deployment, context: Context) -> Edit:
-    if edit.component != "topic" or edit.key not in _INHERITED or edit.key in by_key(deployment.topic):
+    if edit.component != "topic" or edit.key not in several_leave or edit.key in by_key(deployment.topic):
         return edit
     sources = resolution(deployment.version, "topic", edit.key).sources
     name = next((name for component, name, factor in sources if component == "broker" and factor == 1), None)
     if name is None:
         return edit
     written = any(name in by_key(broker) for broker in deployment.cluster)
-    if not (written or _leave_it(edit.key, deployment, context) > 1):
+    if not (written or context.across(deployment.cluster[0], several_leave[edit.key])):
         return edit
     return edit._replace(component="broker", key=name)
-
-
-def _leave_it(key: str, deployment: Deployment, context: Context) -> int:
-    """How many topics of the cluster do not say it themselves."""
-    homes = context.across(deployment.cluster[0], neighbours) or ()
-    topics = {id(home.topic): home.topic for home in homes if home.topic is not None}
-    return sum(key not in by_key(topic) for topic in topics.values())

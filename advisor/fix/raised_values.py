@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..ask.policies import decode
+from ..ask.policies import decode, decode_internal
 from ..catalog import Version, keys, resolve_version
 from ..join.effective import by_key, shown_default
 from ..join.reader import Reader
@@ -28,7 +28,8 @@ _SERVES = {
     "retention.ms": ("longest_outage",),
     "log.retention.ms": ("longest_outage",),
 }
-_MINIMUMS = ("min.insync.replicas", "transaction.state.log.min.isr")
+# Minimums, each with the internal topic that it is for.
+_MINIMUMS = {"min.insync.replicas": None, "transaction.state.log.min.isr": "transactions"}
 _DECIDE_A_MINIMUM = ("acks", "replicas", "min_isr")
 
 
@@ -40,7 +41,7 @@ def lowered_blindly(deployment: Deployment, edits: Sequence[Edit], works: bool) 
         if raised is None:
             continue
         if edit.key in _MINIMUMS:
-            if not _minimum_is_decided(deployment):
+            if not _minimum_is_decided(deployment, _MINIMUMS[edit.key]):
                 return f"{raised} was raised on purpose, and who writes to the topic, how, is not in sight"
             continue
         wanted = _SERVES.get(edit.key or "") if works else None
@@ -49,9 +50,9 @@ def lowered_blindly(deployment: Deployment, edits: Sequence[Edit], works: bool) 
     return None
 
 
-def _minimum_is_decided(deployment: Deployment) -> bool:
-    knobs = decode(deployment).knobs
-    return all(knobs[name].seen for name in _DECIDE_A_MINIMUM)
+def _minimum_is_decided(deployment: Deployment, internal: str | None) -> bool:
+    decoded = decode(deployment) if internal is None else decode_internal(deployment, internal)
+    return decoded is not None and all(decoded.knobs[name].seen for name in _DECIDE_A_MINIMUM)
 
 
 def _raised(deployment: Deployment, edit: Edit) -> str | None:

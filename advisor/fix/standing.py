@@ -1,14 +1,15 @@
 """What a deployment stands, before and after a change, in the simulator's numbers: does it get worse than the
 profile asks, and what does the change cost.
 
-Only what behaves otherwise is asked again. A guarantee that breaks is worse, one that can no longer be told
-is worse, and so is one that breaks already with fewer faults than before.
+Only what behaves otherwise is asked again. A guarantee that breaks is worse, and so is one that breaks with
+fewer faults than before: in all that may be the case, or with what is not in sight as it usually is.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from ..ask.answers.neighbours import behaviour_of
 from ..ask.judge import counts, judge
 from ..ask.policies import (
     Decoded,
@@ -25,17 +26,7 @@ from ..sim.tolerance import Headline, tolerance
 
 def behave_alike(one: Decoded, other: Decoded) -> bool:
     """Nothing that the search reads differs."""
-    return _behaviour(one) == _behaviour(other)
-
-
-def _behaviour(decoded: Decoded) -> tuple[Any, ...]:
-    producer = decoded.producer
-    return (
-        decoded.version.number,
-        tuple((name, knob.values) for name, knob in decoded.knobs.items()),
-        None if producer is None else tuple(knob.values for knob in producer.values()),
-        (decoded.racks, decoded.racks_unplaced, decoded.kraft, decoded.minimum_with_elr),
-    )
+    return behaviour_of(one) == behaviour_of(other)
 
 
 def worse(question: Question, was: Decoded | None, now: Decoded | None, verdicts: Verdicts) -> str | None:
@@ -49,31 +40,33 @@ def worse(question: Question, was: Decoded | None, now: Decoded | None, verdicts
     verdict = before.verdict if before is not None else "holds"
     if after.verdict == "broken" and verdict != "broken":
         return f"it would introduce {question.rule}"
-    if verdict == "holds":
-        return f"it could then not be told whether {question.rule} holds"
-    assert was is not None
-    if verdict == after.verdict == "unknown":
-        usual = _survived(question, was, verdicts), _survived(question, now, verdicts)
-        return f"it would introduce {question.rule} where the rest is as usual" if _falls(*usual) else None
-    if verdict == after.verdict == "broken" and _falls(
-        _survived(question, was, verdicts), _survived(question, now, verdicts)
-    ):
+    if was is None or not _falls(_survived(question, was, verdicts), _survived(question, now, verdicts)):
+        return None
+    if verdict == "broken":
         return f"fewer faults than now would be survived ({question.rule})"
-    return None
+    return f"it would depend on what is not in sight whether {question.rule} is found"
 
 
 def _survived(question: Question, decoded: Decoded, verdicts: Verdicts) -> list[int]:
-    """For each alternative of one fault, how many of it the reference behaviour survives, as many as the
-    question asks at most; -1 if not even none."""
+    """For each alternative of the question, how many of its faults are survived, as many as it asks at most;
+    -1 if not even none. What is not in sight is as usual, but a feature of the cluster that no file shows may
+    be on or off."""
     if question.guarantee in PRODUCER_GUARANTEES:
-        combinations = producer_policies(decoded)
+        combinations, knobs = producer_policies(decoded), decoded.producer or {}
     elif any("rack_lost" in faults for faults in question.faults):
-        combinations = rack_policies(decoded)
+        combinations, knobs = rack_policies(decoded), decoded.knobs
     else:
-        combinations = replication_policies(decoded)
-    if not combinations:
-        return []
-    policy = combinations[0].policy
+        combinations, knobs = replication_policies(decoded), decoded.knobs
+    usual = {name: knob.reference for name, knob in knobs.items() if not knob.seen and name != "elr"}
+    plausible = [one for one in combinations if all(one.choices[name] == usual[name] for name in usual)]
+    worst: list[int] = []
+    for combination in plausible or combinations[:1]:
+        found = _of_policy(question, combination.policy, verdicts)
+        worst = [min(pair) for pair in zip(worst, found, strict=True)] if worst else found
+    return worst
+
+
+def _of_policy(question: Question, policy: Any, verdicts: Verdicts) -> list[int]:
     environment = counts(question.environment, policy)
     found = []
     for faults in question.faults or ({},):

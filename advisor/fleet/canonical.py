@@ -74,6 +74,8 @@ class Canonical(NamedTuple):
         for key, value in sorted(self.about.items()):
             if key.startswith("fact:"):
                 facts.append(Fact(key[5:], value, Origin("file", Location(file))))
+        if component == "broker" and not any(fact.name == "cluster.mode" for fact in facts):
+            facts += _mode(settings)
         return Document(
             file=file,
             format="row",
@@ -87,6 +89,15 @@ class Canonical(NamedTuple):
     def shown(self) -> dict[str, str]:
         """For tables and reports: no secret, no name."""
         return {key: _shown(key, value) for key, value in self.entries}
+
+
+def _mode(settings: Iterable[Setting]) -> list[Fact]:
+    """What a broker's keys say of its cluster, as in a file."""
+    held = {one.key: one for one in settings if one.value != ""}
+    for key, mode in (("process.roles", "kraft"), ("zookeeper.connect", "zk")):
+        if key in held:
+            return [Fact("cluster.mode", mode, held[key].origin)]
+    return []
 
 
 def _value(key: str, value: str) -> Any:

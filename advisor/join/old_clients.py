@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from ..model import Document, Location
+from ..syntax.numbers import integer
 
 FIRST_WITHOUT = (4, 0)
 # The oldest version of each library whose requests brokers of 4.0 still answer. Streams, Connect and Spring
@@ -35,4 +36,4 @@ def clients_too_old(clients: Iterable[Document], brokers: tuple[int, ...]) -> It
 
 
 def _number(text: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in text.split(".") if part.isdigit())
+    return tuple(integer(part) or 0 for part in text.split("."))

@@ -213,7 +213,7 @@ def _load_large(
     try:
         head = read_head(record.path, root)
         for spec in offered:
-            if spec.stream is not None:
+            if spec.stream is not None and (record.named or _is_marked(head, spec.markers)):
                 lines = enumerate(read_lines(record.path, root), 1)
                 loaded = function(spec.stream, "loaded")(record.file, lines)
                 if loaded.documents:

@@ -53,6 +53,7 @@ _MARKS = (
     b"KAFKA_CFG_",
     b"insync",
     b"replication.factor",
+    b"replication_factor",
     b"strimzi.io",
     b"kafka-topics",
     b"kafka-configs",
@@ -66,6 +67,7 @@ def _key_pattern() -> re.Pattern[str]:
         r"(?:^|[ \t\"'(,;-])(?:(?:[\w.-]{0,40}\.)?bootstrap[._-]servers"
         r"|(?:KAFKA_(?:CFG_)?)?ADVERTISED_LISTENERS|advertised\.listeners"
         r"|(?:KAFKA_CFG_|KAFKA_)?MIN_INSYNC_REPLICAS|min\.insync\.replicas|offsets\.topic\.replication\.factor"
+        r"|\w{0,60}(?:min_insync_replicas|default_replication_factor|offsets_topic_replication_factor)"
         r"|KAFKA_CFG_[A-Z_]{3,60}|zookeeper\.connect|default\.replication\.factor|connector\.class)"
         r"[\"']?(?:[ \t]*[:=]|[ \t]+value=|>)"
         r"|^[ \t-]*apiVersion:[ \t]*[\"']?kafka\.strimzi\.io/",

@@ -53,7 +53,8 @@ class Simulated(NamedTuple):
 def question(
     guarantee: str, environment: Counts | None, faults: Counts | None, rules: Sequence[Rule]
 ) -> Question:
-    """What is not stated is the usual for the guarantee, else as in the first rule that asks it."""
+    """What is not stated is the usual for the guarantee, else as in the first rule that asks it; of a
+    producer's guarantee, as in each that does."""
     if environment is not None and faults is not None:
         return _question(guarantee, environment, (faults,))
     if guarantee in _OWN_DEFAULTS:
@@ -70,6 +71,10 @@ def question(
         environment = rule.environment if rule is not None else {}
     if faults is not None:
         return _question(guarantee, environment, (faults,))
+    if guarantee in PRODUCER_GUARANTEES:
+        # Whatever a rule asks of a producer, one after the other: an audit finds no more than this does.
+        every = (one.faults for one in rules if one.guarantee == guarantee and one.enabled)
+        return _question(guarantee, environment, tuple(faults for each in every for faults in each))
     return _question(guarantee, environment, rule.faults if rule is not None else ())
 
 

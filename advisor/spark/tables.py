@@ -22,7 +22,7 @@ def arrow_schema(columns: Columns) -> pa.Schema:
 
     plain = {
         "string": pa.string(), "int": pa.int32(), "bigint": pa.int64(), "double": pa.float64(),
-        "boolean": pa.bool_(),
+        "boolean": pa.bool_(), "timestamp": pa.timestamp("us", tz="UTC"), "binary": pa.binary(),
     }  # fmt: skip
 
     def kind(text: str) -> pa.DataType:

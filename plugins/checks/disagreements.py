@@ -55,6 +55,8 @@ _CLUSTER_WIDE = frozenset(
 
 def brokers_disagree(deployment: Deployment, context: Context) -> Iterable[Hit]:
     brokers = [one for one in deployment.cluster if one.settings and holds_partitions(one)]
+    if any(_is_mounted(one) for one in brokers) and not all(_is_mounted(one) for one in brokers):
+        brokers = [one for one in brokers if not _is_mounted(one)]  # the pods' own arguments go over it
     if len(brokers) < 2 or context.deployments_of(brokers[0])[0].id != deployment.id:
         return  # told once for the cluster
     for key in sorted({one.key for broker in brokers for one in broker.settings} & _CLUSTER_WIDE):
@@ -62,6 +64,11 @@ def brokers_disagree(deployment: Deployment, context: Context) -> Iterable[Hit]:
         if any(value is None for _, value in values) or len({value for _, value in values}) == 1:
             continue
         yield _disagreement(key, [(broker, value or "") for broker, value in values])
+
+
+def _is_mounted(broker: Document) -> bool:
+    """A file of a ConfigMap, called CONFIGMAP/FILE."""
+    return broker.format == "kubernetes" and "/" in broker.name
 
 
 def _value(broker: Document, key: str, context: Context) -> str | None:

@@ -86,7 +86,6 @@ _OWN_INSTEAD = {
     ("connect", "replication.factor"): tuple(
         f"{topic}.storage.replication.factor" for topic in ("config", "offset", "status")
     ),
-    ("broker", "max.request.size"): ("message.max.bytes",),
     ("consumer", "zookeeper.connect"): ("group.id",),
     ("broker", "bootstrap.servers"): ("zookeeper.connect", "controller.quorum.voters"),
 }
@@ -252,6 +251,8 @@ class _Look:
                 detail += f"; the limit of a {component} is {meant}"
             yield self._hit("wrong-component", detail, (key,))._replace(severity=severity)
             return
+        if key.startswith("client.quota.callback."):
+            return  # the class behind client.quota.callback.class reads them
         near = suggest(component, key, version)
         if near is None and component != "topic" and not self._is_among_kafkas(key):
             return  # a serializer, a reporter or the application itself may read it

@@ -9,6 +9,16 @@ _YAML = (".yml", ".yaml")
 def advisor_formats() -> list[FormatSpec]:
     return [
         FormatSpec(
+            "ansible",
+            _YAML,
+            ("_custom_properties", "kafka_broker_client_properties"),
+            f"{__name__}.maps.ansible_vars:claim",
+            f"{__name__}.maps.ansible_vars:load",
+            "Ansible: the maps of keys that Confluent's collection writes into brokers' and workers' files",
+            whole=False,
+            edit=f"{__name__}.maps.ansible_vars:edit",
+        ),
+        FormatSpec(
             "cloudformation",
             (*_YAML, ".json", ".template"),
             ("AWS::MSK::",),
@@ -30,13 +40,23 @@ def advisor_formats() -> list[FormatSpec]:
         ),
         FormatSpec(
             "connector",
-            (".json",),
+            (".json", ".config"),
             ('"connector.class"',),
             f"{__name__}.maps.connector_json:claim",
             f"{__name__}.maps.connector_json:load",
             "connectors as Connect's REST interface takes them, and the clients that they make",
             whole=False,
             edit=f"{__name__}.maps.edit_json:edit",
+        ),
+        FormatSpec(
+            "declared-topics",
+            _YAML,
+            ("replicationFactor", "jikkou.io/", "projects", "topics", "kafka_lib", "kafka_topic"),
+            f"{__name__}.topics.declared:claim",
+            f"{__name__}.topics.declared:load",
+            "topics of topicctl, Jikkou, Julie, kafka-gitops and Ansible's kafka_lib",
+            whole=False,
+            edit=f"{__name__}.topics.declared:edit",
         ),
         FormatSpec(
             "envfile",
@@ -116,6 +136,17 @@ def advisor_formats() -> list[FormatSpec]:
             edit=f"{__name__}.frameworks.edit_frameworks:edit",
         ),
         FormatSpec(
+            "printed",
+            (".txt", ".log", ".out"),
+            ("Config values:", "PartitionCount", "onfigs for ", "FinalizedVersionLevel", " sensitive="),
+            f"{__name__}.printed.printed:claim",
+            f"{__name__}.printed.printed:load",
+            "what kafka-topics, kafka-configs and kafka-features describe, what clients log as they start",
+            fallback_encoding="iso-8859-1",
+            whole=False,
+            stream=f"{__name__}.printed.printed:stream",
+        ),
+        FormatSpec(
             "properties",
             (".properties", ".props", ".delta", ".config", ".conf"),
             (),
@@ -134,6 +165,16 @@ def advisor_formats() -> list[FormatSpec]:
             "Quarkus and MicroProfile: channels of reactive messaging, Kafka Streams",
             whole=False,
             edit=f"{__name__}.frameworks.edit_frameworks:edit",
+        ),
+        FormatSpec(
+            "script",
+            (".sh",),
+            ("kafka-topics",),
+            f"{__name__}.topics.scripts:claim",
+            f"{__name__}.topics.scripts:load",
+            "shell scripts: the topics that they make with kafka-topics",
+            fallback_encoding="iso-8859-1",
+            whole=False,
         ),
         FormatSpec(
             "spring",

@@ -252,8 +252,8 @@ def _for_every_client(key: str) -> bool:
 
 
 def _client_roles(held: Collection[str], named: str | None) -> tuple[str, ...]:
-    writes = [key for key in held if _only_side(key) == "producer"]
-    reads = [key for key in held if _only_side(key) == "consumer"]
+    writes = [key for key in held if only_side(key) == "producer"]
+    reads = [key for key in held if only_side(key) == "consumer"]
     if not writes and not reads:
         return (named,) if named in ("producer", "consumer") else ("admin",)
     few, many = sorted((len(writes), len(reads)))
@@ -268,7 +268,7 @@ def _client_roles(held: Collection[str], named: str | None) -> tuple[str, ...]:
     return ("producer", "consumer") if few >= 2 or many <= 2 else (side,)
 
 
-def _only_side(key: str) -> str | None:
+def only_side(key: str) -> str | None:
     """Which client has the key to itself; what a broker or a topic knows too (compression.type) counts."""
     known = components(key)
     if ("producer" in known) == ("consumer" in known):
@@ -278,7 +278,7 @@ def _only_side(key: str) -> str | None:
 
 def belongs(key: str, role: str) -> bool:
     """Whether a file for both sides gives the key to this side: its own keys, the common and the unknown."""
-    side = _only_side(key)
+    side = only_side(key)
     return side is None or side == role
 
 

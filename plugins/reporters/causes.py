@@ -111,6 +111,15 @@ def _without(message: str, names: frozenset[str]) -> str:
     return "".join("?" if word in names else word for word in words)
 
 
+def also_text(cause: Cause, titles: Mapping[str, str]) -> str:
+    """What else the same line causes; what the rule covers is a lesser form of the same."""
+    told = ", ".join(f"{code} ({titles[code]})" if code in titles else code for code in cause.also)
+    covered = ", ".join(code for code in cause.first["covers"] if code not in cause.also)
+    return "; ".join(
+        filter(None, (f"causes {told}" if told else "", f"includes {covered}" if covered else ""))
+    )
+
+
 def change_text(change: Mapping[str, Any]) -> str:
     if change["action"] == "remove":
         return f"remove {change['key']}"

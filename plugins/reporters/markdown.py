@@ -7,7 +7,7 @@ from typing import Any
 
 from advisor.api import faults_text, headline_text, message_of, printable, run_lines, run_of, spent_in
 
-from .causes import Cause, causes_of, change_text, count
+from .causes import Cause, also_text, causes_of, change_text, count
 
 # GitHub takes 65,536 characters, GitLab a million.
 LENGTH_MAX = 60_000
@@ -25,7 +25,8 @@ def render(report: Report, options: Mapping[str, Any]) -> str:
     ]
     causes = causes_of(report, findings)
     titles = {rule["code"]: rule["title"] for rule in report.get("rules", ())}
-    parts = ["## kafka-advisor", "", f"**{_summary(report)}**", "", *_changes(report), *_survives(report)]
+    parts = ["## kafka-advisor", "", f"**{_summary(report)}**", "", *_changes(report), *_upgrade(report)]
+    parts += _survives(report)
     length = sum(len(part) + 1 for part in parts)
     for number, cause in enumerate(causes):
         if cause.severity == "note" and not options.get("all"):
@@ -48,6 +49,18 @@ def _summary(report: Report) -> str:
     compared = "baseline" in report or "changes" in report
     none = "No new finding" if compared else "No finding"
     return f"{', '.join(told) or none} in {count(summary['files'], 'file')}"
+
+
+def _upgrade(report: Report) -> Iterator[str]:
+    """Of `compare`: rolls that nothing stops, the steps of an upgrade, the defaults that move."""
+    compared = report.get("compared", {})
+    yield from (f"- {_text(roll)}" for roll in compared.get("rolls", ()))
+    for number, step in enumerate(compared.get("steps", ()), 1):
+        places = ", ".join(f"{at['file']}:{at['line']}" for at in step["at"])
+        yield f"{number}. {_text(step['text'] + (f' ({places})' if places else ''))}"
+    yield from (f"- default {_text(default)}" for default in compared.get("defaults", ()))
+    if any(compared.get(name) for name in ("rolls", "steps", "defaults")):
+        yield ""
 
 
 def _changes(report: Report) -> Iterator[str]:
@@ -100,10 +113,8 @@ def _bullets(cause: Cause, titles: Mapping[str, str]) -> Iterator[str]:
         if fix["price"]:
             yield f"- **Cost** {_text(fix['price'])}"
     yield from (f"- **Fix** {_text(step)}" for step in finding["advice"] if not finding["fixes"])
-    also = [f"{code} ({titles[code]})" if code in titles else code for code in cause.also]
-    also += [code for code in finding["covers"] if code not in cause.also]
-    if also:
-        yield f"- **Also** causes {_text(', '.join(also))}"
+    if also := also_text(cause, titles):
+        yield f"- **Also** {_text(also)}"
 
 
 def _run(finding: Mapping[str, Any]) -> Iterator[str]:
@@ -123,8 +134,9 @@ def _run(finding: Mapping[str, Any]) -> Iterator[str]:
 
 def _notes(causes: Sequence[Cause]) -> Iterator[str]:
     number = sum(len(cause.findings) for cause in causes)
-    told = ", ".join(f"{cause.code} {_text(cause.title)}" for cause in causes[:PLACES_MAX])
-    more = len(causes) - PLACES_MAX
+    rules = list(dict.fromkeys((cause.code, cause.title) for cause in causes))
+    told = ", ".join(f"{code} {_text(title)}" for code, title in rules[:PLACES_MAX])
+    more = len(rules) - PLACES_MAX
     yield f"{count(number, 'note')}: {told}" + (f" and {more} more" if more > 0 else "")
 
 

@@ -317,11 +317,12 @@ def _counted(one: Mapping[str, Any]) -> str:
 
 
 def _fixable(findings: Sequence[Mapping[str, Any]], look: Look) -> Iterator[str]:
-    """What `fix` would change: changes with a file."""
+    """What `fix` would write by itself."""
     changes: set[tuple[str, str, str]] = set()
     fixed = 0
     for finding in findings:
-        first = finding["fixes"][0]["changes"] if finding["fixes"] else ()
+        safe = finding["fixes"] and finding["fixes"][0].get("safety", "safe") == "safe"
+        first = finding["fixes"][0]["changes"] if safe else ()
         if first and finding["severity"] != "note" and all(change["file"] is not None for change in first):
             fixed += 1
             changes |= {(change["file"], change["key"], str(change["to"])) for change in first}

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from advisor.api import faults_text, legend_lines, message_of, printable, run_lines, run_of, spent_in, wrapped
 
-from .causes import Cause, Finding, change_text, changes_of
+from .causes import Cause, Finding, also_text, change_text, changes_of
 
 # Places that are named; --all names every one.
 PLACES_MAX = 3
@@ -71,7 +71,7 @@ def cause_lines(
         yield from _run(finding, look, legend)
         yield from _numbers(finding, look)
     yield from _assuming(finding, look)
-    yield from _also(cause, titles, look)
+    yield from _labelled("Also", also_text(cause, titles), look)
     yield from _fix(cause, look)
     if full:
         yield from _labelled("More", f"kafka-advisor explain {cause.code}", look)
@@ -188,15 +188,6 @@ def _assuming(finding: Finding, look: Look) -> Iterator[str]:
     if assumed:
         text = printable(f"assuming: {'; '.join(assumed)}")
         yield from (f"  {line}" for line in wrapped(text, look.width - 2, "  "))
-
-
-def _also(cause: Cause, titles: Mapping[str, str], look: Look) -> Iterator[str]:
-    """What else the same line causes; what the rule covers is a lesser form of the same."""
-    told = ", ".join(f"{code} ({titles[code]})" if code in titles else code for code in cause.also)
-    covered = ", ".join(code for code in cause.first["covers"] if code not in cause.also)
-    parts = [f"causes {told}" if told else "", f"includes {covered}" if covered else ""]
-    if told or covered:
-        yield from _labelled("Also", "; ".join(filter(None, parts)), look)
 
 
 def _fix(cause: Cause, look: Look) -> Iterator[str]:

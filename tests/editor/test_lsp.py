@@ -159,4 +159,4 @@ def test_without_pygls_one_line_says_what_to_install() -> None:
     )
     done = subprocess.run([sys.executable, "-c", hidden], capture_output=True, text=True)
     assert done.returncode == 2
-    assert done.stderr == "kafka-advisor: `lsp` needs the package pygls: pip install 'kafka-advisor[lsp]'\n"
+    assert done.stderr == "kafka-advisor: `lsp` needs the package pygls: pip install 'pygls>=2,<3'\n"

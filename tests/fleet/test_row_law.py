@@ -16,6 +16,8 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from hypothesis import Phase, given
+from hypothesis import settings as hypothesis_settings
 
 from advisor import engine
 from advisor.catalog import NEWEST, resolution_table, resolve_version
@@ -32,6 +34,7 @@ from advisor.packs.pack import load_packs
 from advisor.read.values import setting, value_of
 from advisor.registry import load_registry
 from advisor.testing import audit_settings
+from tests.judgement.test_one_answer import deployments
 
 REGISTRY = load_registry()
 RULES = load_packs(REGISTRY.packs, (), Cache(None))
@@ -152,16 +155,18 @@ def no_row(configs):
     return SECRET if any(isinstance(value_of(key, str(value)), Secret) for key, value in given) else None
 
 
-@pytest.fixture
-def files_that_something_completes(monkeypatch):
-    """A row need not be all that a client is given: what it lacks is no fault, as in a compose file."""
-    load = engine.load_registry
-
+def _incomplete(load):
     def loaded(*given):
         registry = load(*given)
         return registry._replace(formats=tuple(one._replace(whole=False) for one in registry.formats))
 
-    monkeypatch.setattr(engine, "load_registry", loaded)
+    return loaded
+
+
+@pytest.fixture
+def files_that_something_completes(monkeypatch):
+    """A row need not be all that a client is given: what it lacks is no fault, as in a compose file."""
+    monkeypatch.setattr(engine, "load_registry", _incomplete(engine.load_registry))
 
 
 @pytest.mark.parametrize("word", ["bad", "good"])
@@ -176,6 +181,23 @@ def test_a_row_is_told_what_a_file_is_told(rule, example, word, monkeypatch):
     findings, missed = judged_rows(rows_of(configs, client or "java"), judge, read_keys(), monkeypatch)
     options = {name: example[name] for name in ("kafka_version", "profile", "client") if name in example}
     assert told(findings) == told(audit_settings(configs, **options)["findings"])
+    assert not missed, "python -m tests.fleet.test_row_law --rewrite"
+
+
+@given(deployments())
+@hypothesis_settings(max_examples=25, deadline=None, phases=[Phase.explicit, Phase.generate])
+def test_the_rows_of_a_root_are_told_what_its_files_are_told(drawn):
+    """Of any settings of a producer, a topic and its cluster, in any release and either mode."""
+    version, configs = drawn
+    rows = rows_of(configs)
+    for row in rows:
+        if row["component"] == "topic":
+            row["replication_factor"] = configs["fact"]["replication_factor"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engine, "load_registry", _incomplete(engine.load_registry))
+        findings, missed = judged_rows(rows, judge_of(version, "prod"), read_keys(), patch)
+        in_files = audit_settings(configs, kafka_version=version, profile="prod")["findings"]
+    assert told(findings) == told(in_files)
     assert not missed, "python -m tests.fleet.test_row_law --rewrite"
 
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 import zipfile
 
 import pytest
+
+from advisor import __version__
 
 from .conftest import must, run, tracked
 
@@ -112,3 +115,21 @@ def test_resources_are_found_in_every_kind_of_install(environment, tmp_path):
 def test_python_dash_m_is_the_command(environment, tmp_path):
     by_module = must(environment.python, "-m", "advisor", "--version", cwd=tmp_path)
     assert by_module == must(environment.command, "--version", cwd=tmp_path)
+
+
+def test_both_archives_are_built_and_described_without_a_warning(source, tmp_path):
+    """What `python -m build` says, and what an index would say to the result."""
+    copy = tmp_path / "source"
+    shutil.copytree(source, copy)
+    done = run(sys.executable, "-m", "build", "--outdir", tmp_path / "dist", copy, cwd=tmp_path)
+    assert done.returncode == 0
+    assert "WARNING" not in done.stdout + done.stderr
+    made = sorted((tmp_path / "dist").iterdir())
+    assert [path.name.rpartition("-")[2] for path in made] == ["any.whl", f"{__version__}.tar.gz"]
+    must(sys.executable, "-m", "twine", "check", "--strict", *made, cwd=tmp_path)
+
+
+def test_the_changelog_opens_with_this_release(source):
+    heads = [line for line in (source / "CHANGELOG.md").read_text().splitlines() if line.startswith("## ")]
+    assert heads[0] == "## Unreleased"
+    assert heads[1].startswith(f"## {__version__} (")

@@ -27,6 +27,8 @@ FINDING = {
     "severity": "error",
     "message": "lost",
     "deployment": "orders",
+    "deployments": ["orders"],
+    "assuming": ["acks=all, the default since 3.0"],
     "locations": [{"file": "shop.properties", "line": 3, "key": "acks"}],
     "settings": [
         {

@@ -58,12 +58,12 @@ def test_recommended_configuration_is_clean(version, elr):
     [
         (
             {"producer": {"acks": "1"}, "without": ["enable.idempotence"]},
-            {"KA101", "KA102", "KA103", "KA109", "KA301", "KA302"},
+            {"KA101", "KA102", "KA103", "KA109", "KA301", "KA302", "KA304"},
         ),
         ({"topic": {"min.insync.replicas": "1"}}, {"KA102"}),
         ({"topic": {"min.insync.replicas": "3"}}, {"KA201"}),
         ({"topic": {"replication.factor": "1", "min.insync.replicas": "1"}}, {"KA102", "KA103", "KA201"}),
-        ({"producer": {"enable.idempotence": "false"}}, {"KA301", "KA302"}),
+        ({"producer": {"enable.idempotence": "false"}}, {"KA301", "KA302", "KA304"}),
     ],
     ids=["acks=1", "min 1", "min 3", "RF 1", "idempotence off"],
 )
@@ -114,7 +114,7 @@ def test_empty_librdkafka_producer_reorders_and_stores_twice():
         client="librdkafka",
         profile="prod",
     )
-    assert {"KA301", "KA302"} <= above_note(report)
+    assert {"KA301", "KA302", "KA304"} <= above_note(report)
 
 
 def test_tolerance_of_every_fault():

@@ -6,15 +6,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ...context import Context, Outside, neighbours
+from ...context import Context, Outside
 from ...model import Deployment
 from .groups.topics import partitions_of, topics_of
+from .neighbours import kinds, several_leave
 from .storage.replicas import count_replicas, is_largest, replicas_on
 from .storage.state_topics import state_owner
 
 # What `Surroundings.of` looks at of other deployments; and what whoever shares answers tells apart itself:
-# the shapes of all deployments that a document is in.
-_LOOKED_AT = frozenset((partitions_of, count_replicas, neighbours))
+# the kinds of all deployments that a document is in.
+_LOOKED_AT = frozenset((partitions_of, count_replicas, kinds, *several_leave.values()))
 
 
 class Surroundings:

@@ -36,6 +36,11 @@ def add_scope(parser: argparse.ArgumentParser, least: str | None = "+") -> None:
         default=[],
         help="a value instead of the file's: topic.min.insync.replicas=2, fact.brokers=5 (repeatable)",
     )
+    add(
+        "--workload",
+        metavar="FILE",
+        help="traffic as `replay` measured it: a file whose [workload] counts before kafka-advisor.toml's",
+    )
     add_rules(parser)
     add("--no-link", action="store_true", help="judge each file alone")
     add("--no-cache", action="store_true", help="neither read nor write the cache")
@@ -70,6 +75,7 @@ def options_of(args: argparse.Namespace) -> Options:
         link=not args.no_link,
         cache=not args.no_cache,
         today=today(),
+        workload=args.workload,
     )
 
 

@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
+from ...ask.answers.neighbours import kind_of
 from ...ask.answers.surroundings import Surroundings, are_all
 from ...catalog import Version
 from ...context import Context
 from ...guard.calls import calls_made
 from ...join.profiles import Profile
+from ...memo.cache import digest
 from ...model import Deployment, Document, Finding, members_of
 from ...packs.conditions import compile_condition
 from ...packs.pack import Rule
@@ -60,7 +62,7 @@ class SharedAnswers:
         self._answers: dict[tuple[Any, ...], Told | None] = {}
         self._homes: dict[int, str] = {}
         self._around: dict[int, tuple[str, ...]] = {}
-        self._marks: dict[tuple[Any, ...], str] = {}
+        self._kinds: dict[tuple[Any, ...], str] = {}
 
     def home_of(self, document: Document) -> str | None:
         """What stands for the only deployment of a document that stands for others."""
@@ -186,34 +188,26 @@ class SharedAnswers:
         about = profiles, alone, self._shared_with([subject])
         return self._shapes.of_document(subject, about, homes[0].id if alone else "-")
 
-    # What a fix may harm besides: the other deployments of the documents that it changes.
-
-    def distinct(self, deployments: Sequence[Deployment]) -> list[Deployment]:
-        """One of each kind of those that are alike but for their names."""
-        return [*{self._mark(one): one for one in reversed(deployments)}.values()][::-1]
-
     def _shared_with(self, documents: Sequence[Document]) -> tuple[object, ...]:
+        """What a fix may harm besides: the kinds of all deployments of each document that has several, in an
+        order that is the same in every audit."""
         return tuple([self._kinds_around(document) for document in documents])
 
     def _kinds_around(self, document: Document) -> tuple[str, ...]:
-        """The kinds of all deployments of a document that has several."""
         known = self._around.get(id(document))
         if known is None:
             homes = self._context.homes_of(document)
-            kinds = sorted({self._mark(home) for home in homes}) if len(homes) > 1 else ()
-            known = self._around[id(document)] = tuple(kinds)
+            found = {self._kind(home) for home in homes} if len(homes) > 1 else ()
+            known = self._around[id(document)] = tuple(sorted(found))
         return known
 
-    def _mark(self, deployment: Deployment) -> str:
-        """The same for deployments of the same content but for their names, in any audit."""
+    def _kind(self, deployment: Deployment) -> str:
+        """Worked out once for all that differ in names alone."""
         profile = self._profiles[deployment.id].name
         shape = self._shapes.of_deployment(deployment, profile)
-        known = self._marks.get(shape.key)
+        known = self._kinds.get(shape.key)
         if known is None:
-            made = self._shapes.stand_in(deployment, shape)
-            versions = [self._versions[id(member)].asked for member in members_of(deployment)]
-            like = deployment if made is None else made[0]
-            known = self._marks[shape.key] = outcomes.mark_among((like,), f"{profile}{versions!r}")
+            known = self._kinds[shape.key] = digest(repr((profile, kind_of(deployment))).encode())
         return known
 
     def _stand_in(self, subject: Subject, shape: Shape) -> tuple[Subject, list[str]] | None:

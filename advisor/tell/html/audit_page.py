@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .causes import SEVERITIES, Drawing, causes
+from .compared import upgrade
 from .document import document, top
 from .markup import Markup, join, tag, wide
 from .player import SCRIPTS, STYLES
@@ -30,6 +31,7 @@ def audit_page(report: Report) -> str:
             tag("p", _lead(report, len(found)), class_="lead"),
             two_numbers([one["headline"] for one in report["deployments"]]),
             _changes(report),
+            upgrade(report),
             section,
             _deployments(report),
             _files(report),

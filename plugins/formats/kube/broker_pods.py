@@ -76,17 +76,19 @@ def _service_links(
     workload: Node,
     services: Sequence[Node],
 ) -> Iterator[Dropped]:
-    """A Service called kafka gives every pod of its namespace KAFKA_PORT=tcp://..., which these images take
-    for a setting: cp-kafka does not start with it."""
+    """A Service called kafka gives every pod of its namespace KAFKA_PORT=tcp://..., which cp-kafka takes
+    for the setting that listeners replaced, and does not start."""
     links = pod.text_at("enableServiceLinks") if pod is not None else None
-    if image.family not in ("confluent", "apache") or links == "false":
+    if image.family != "confluent" or links == "false":
         return
     if any(one.name == "KAFKA_PORT" for one in variables):
         return
     for service in services:
         name = service.get("metadata", "name")
         here = service.text_at("metadata", "namespace") == workload.text_at("metadata", "namespace")
-        if name is not None and name.text() == "kafka" and here:
+        # One without an address of its own gives no variables.
+        headless = service.text_at("spec", "clusterIP") == "None"
+        if name is not None and name.text() == "kafka" and here and not headless:
             detail = (
                 "this Service is called kafka, so Kubernetes sets the variable in every pod, and the image "
                 "makes a key of it: name the Service differently or set enableServiceLinks: false"

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 
-from advisor.api import Loaded, Source
+from advisor.api import Dropped, Loaded, Location, Source
 
 from .. import roles
 from .clusters import MODULE_MAPS, clusters, values
@@ -58,4 +58,18 @@ def all_made(source: Source) -> list[Made]:
     scope = Scope(source.file, parse_hcl(source.text), source.read)
     if source.file.endswith(".tfvars"):
         return list(values(scope, [source.read(name) or "" for name in ("main.tf", "msk.tf", "kafka.tf")]))
-    return [*topics(scope), *clusters(scope)]
+    return [*(_ignored(one) for one in topics(scope)), *clusters(scope)]
+
+
+def _ignored(made: Made) -> Made:
+    """A topic whose `ignore_changes` names its settings: Terraform leaves them as they are."""
+    lifecycle = made.block.inner("lifecycle")
+    changes = lifecycle.attribute("ignore_changes") if lifecycle is not None else None
+    named = [] if changes is None else [re.split(r"[.\[]", one.value)[0] for one in changes.items]
+    words = (*named, changes.value) if changes is not None else ()
+    told = next((word for word in words if word in ("all", "config")), None)
+    if changes is None or told is None or not made.document.settings:
+        return made
+    detail = f"ignore_changes names {told}"
+    dropped = Dropped("config", "...", Location(made.document.file, changes.line), "never-applied", detail)
+    return made._replace(document=made.document._replace(dropped=(*made.document.dropped, dropped)))

@@ -1,0 +1,1 @@
+"""What a replay tells: tables, summary, findings, the workload, the page."""

@@ -1,0 +1,1 @@
+"""Recorded workloads in whatever form they come: tables, dumps of segments, outputs of the perf tools."""

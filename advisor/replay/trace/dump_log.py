@@ -1,0 +1,84 @@
+"""The text of kafka-dump-log with --deep-iteration or --print-data-log: a line a batch, a line a record.
+
+Words differ by release (keysize or keySize, compresscodec in either case), so each line is read as pairs of
+a word and a value. Records of a batch follow it, marked by `|` from 2.3 on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from ...sim.wire.batches import BATCH_OVERHEAD, contents_size, placed_size
+from ...syntax.numbers import LONG, integer
+
+_FILE = re.compile(r"Dumping (?:.*/)?([^/]+)-([0-9]{1,9})/[0-9]+\.log\s*$")
+_PAIR = re.compile(r"(\w+): (\S+)")
+
+
+class Compression(NamedTuple):
+    """Bytes of compressed batches and of their records before."""
+
+    packed: int = 0
+    raw: int = 0
+
+    @property
+    def ratio(self) -> float | None:
+        return self.packed / self.raw if self.raw and self.packed else None
+
+
+class DumpReader:
+    """Rows of the records; `compression` and `batches` count while they are read."""
+
+    def __init__(self, topic: str | None) -> None:
+        self.topic, self.partition = topic, 0
+        self.compression = Compression()
+        self.batches = self.records = 0
+        self._codec, self._base, self._stamp, self._left, self._size = "none", 0, 0, 0, 0
+
+    def rows(self, lines: Iterable[str]) -> Iterator[dict[str, Any]]:
+        for line in lines:
+            named = _FILE.search(line)
+            if named is not None:
+                self.topic = named[1]
+                self.partition = integer(named[2], (0, 10**9)) or 0
+                continue
+            pairs = {word.lower(): value for word, value in _PAIR.findall(line.partition(" payload:")[0])}
+            if "baseoffset" in pairs:
+                self._batch(pairs)
+            elif "offset" in pairs and ("valuesize" in pairs or "payloadsize" in pairs):
+                yield self._record(pairs)
+
+    def _number(self, pairs: dict[str, str], *words: str) -> int | None:
+        for word in words:
+            if word in pairs:
+                return integer(pairs[word].rstrip(","), LONG)
+        return None
+
+    def _batch(self, pairs: dict[str, str]) -> None:
+        self.batches += 1
+        self._codec = pairs.get("compresscodec", "none").lower()
+        self._base = self._number(pairs, "baseoffset") or 0
+        self._size = self._number(pairs, "size") or 0
+        self._left = -1
+        if self._codec not in ("none", "nocompressioncodec"):
+            packed = max(0, self._size - BATCH_OVERHEAD)
+            self.compression = self.compression._replace(packed=self.compression.packed + packed)
+
+    def _record(self, pairs: dict[str, str]) -> dict[str, Any]:
+        self.records += 1
+        offset = self._number(pairs, "offset")
+        stamp = self._number(pairs, "createtime", "logappendtime")
+        key_size = self._number(pairs, "keysize")
+        value_size = self._number(pairs, "valuesize", "payloadsize")
+        if self._left < 0:
+            self._left, self._stamp = 0, stamp or 0
+        if self._codec not in ("none", "nocompressioncodec") and value_size is not None:
+            contents = contents_size(-1 if key_size is None else key_size, value_size)
+            size = placed_size(contents, max(0, (offset or 0) - self._base), (stamp or 0) - self._stamp)
+            self.compression = self.compression._replace(raw=self.compression.raw + size)
+        return {
+            "timestamp": stamp, "topic": self.topic, "partition": self.partition, "offset": offset,
+            "key_size": key_size, "value_size": value_size,
+        }  # fmt: skip

@@ -1,0 +1,1 @@
+"""What Kafka's tools and clients print."""

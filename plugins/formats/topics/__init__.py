@@ -1,0 +1,1 @@
+"""Topics that a tool or a script makes from a file."""
