@@ -136,7 +136,7 @@ class Dropped(NamedTuple):
     """Something written in a file that never reaches Kafka, and why.
 
     cause: overridden | binds-to-nothing | forbidden | not-mapped | no-escape | service-link |
-    needs-prefix | not-applied. `meant` is what would reach Kafka instead, if known.
+    needs-prefix | never-applied. `meant` is what would reach Kafka instead, if known.
     """
 
     key: str

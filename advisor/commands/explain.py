@@ -84,13 +84,22 @@ def _explained(args: argparse.Namespace) -> Iterator[str]:
 
 
 def _nothing(word: str, rules: tuple[Rule, ...]) -> str:
+    from difflib import get_close_matches
+
     from ..catalog import COMPONENTS, NEWEST, suggest
     from ..explain.glossary import terms
 
     near = [found for found in (suggest(component, word, NEWEST) for component in COMPONENTS) if found]
     names = [rule.name for rule in rules if word in rule.name]
     words = [term.name for term in terms() if word.lower() in term.name]
-    hints = list(dict.fromkeys([*near, *words, *names]))[:3]
+    # KA1O1 is a slip for KA101.
+    code = word.upper().replace("O", "0")
+    known = [*(rule.code for rule in rules), *(rule.name for rule in rules), *(term.name for term in terms())]
+    slips = [
+        *get_close_matches(code, known, 1, 0.75),
+        *get_close_matches(word.lower(), known, 1, 0.75),
+    ]
+    hints = list(dict.fromkeys([*near, *words, *names, *slips]))[:3]
     return f"no rule, setting or word is called {word!r}" + (
         f"; did you mean {' or '.join(hints)}?" if hints else ""
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 
 from . import show
 
@@ -51,6 +52,13 @@ def run(args: argparse.Namespace) -> int:
         return 0
     from tabulate import tabulate
 
+    from ..output.terminal import terminal
+
     shown = [(code, severity, name, title) for code, name, severity, _, _, title in rows]
-    show(tabulate(shown, headers=("code", "severity", "name", "what it finds"), tablefmt="simple"))
+    table = tabulate(shown, headers=("code", "severity", "name", "what it finds"), tablefmt="simple")
+    if sys.stdout.isatty() and max(map(len, table.split("\n"))) > terminal().width:
+        # What it finds counts; `explain` tells the name.
+        brief = [(code, severity, title) for code, severity, _, title in shown]
+        table = tabulate(brief, headers=("code", "severity", "what it finds"), tablefmt="simple")
+    show(table)
     return 0

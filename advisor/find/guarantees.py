@@ -94,7 +94,8 @@ class Guaranteed:
         ]
         undecided = [one for one in rules if _may_blame(one, known.outcomes.get(one.rule.code), subjects)]
         for one, blamed in self._blamed(undecided, deployment):
-            firm = _firm(one, blamed, broken)
+            # Who compares two audits sees all: what waits here is not new when it is told later.
+            firm = _firm(one, blamed, broken) if remedies.wanted else None
             if firm is not None:
                 waiting[one.rule.code] = firm
             else:
@@ -297,9 +298,15 @@ def _firm(asked: ActiveRule, blamed: Blamed, broken: Sequence[ActiveRule]) -> st
     """The rule that is broken whatever the unseen is, and says enough of the same guarantee."""
     for one in broken:
         graver = blamed.usual and _covers(asked, one)
-        if one.rule.guarantee == asked.rule.guarantee and one.severity != "note" and not graver:
+        same = (one.rule.guarantee, _topic(one)) == (asked.rule.guarantee, _topic(asked))
+        if same and one.severity != "note" and not graver:
             return one.rule.code
     return None
+
+
+def _topic(asked: ActiveRule) -> str:
+    """The internal topic that it asks about, if any."""
+    return asked.question.part if asked.question.part in INTERNAL else ""
 
 
 def _covers(asked: ActiveRule, other: ActiveRule) -> bool:

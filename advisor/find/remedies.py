@@ -34,7 +34,7 @@ class Remedies:
         searches: Callable[[], Verdicts],
         wanted: bool = True,
     ) -> None:
-        self._wanted = wanted
+        self.wanted = wanted
         self._book, self._context, self._relevance = book, context, relevance
         self._models, self._searches = models, searches
         self._engine: SmallestChange | None = None
@@ -53,7 +53,7 @@ class Remedies:
             Edit(key, component, key, value, safety=safety) for component, key, value, safety in rule.edits
         )
         edits = [*hit.edits, *written]
-        if not edits or not self._wanted:
+        if not edits or not self.wanted:
             return finding
         from ..fix.smallest_change import Problem
 
@@ -65,7 +65,7 @@ class Remedies:
         return finding._replace(fixes=(*finding.fixes, found.fix), advice=(*finding.advice, *found.advice))
 
     def smallest(self, subject: Subject, problem: Problem, rule: Rule, severity: str) -> Sought:
-        if not self._wanted:
+        if not self.wanted:
             from ..fix.smallest_change import Sought
 
             return Sought(None)

@@ -41,10 +41,10 @@ STEPS: Mapping[str, tuple[str, str]] = {
     "send": ('["send", 100, {gap_us = 10000, size = 100}]', "records, in a thread of its own"),
     "await": ('["await", 30]', "until every record is answered, at most so many seconds"),
     "sleep": ('["sleep", 5]', "seconds"),
-    "sigstop": ('["sigstop", 3]', "a broker freezes"),
-    "sigcont": ('["sigcont", 3]', "and goes on"),
-    "kill9": ('["kill9", 1]', "a broker's process dies"),
-    "term": ('["term", 1]', "a broker is shut down properly, and the schedule waits for it"),
+    "freeze": ('["freeze", 3]', "a broker freezes"),
+    "resume": ('["resume", 3]', "and goes on"),
+    "kill": ('["kill", 1]', "a broker's process dies"),
+    "stop": ('["stop", 1]', "a broker is shut down properly, and the schedule waits for it"),
     "start": ('["start", 1]', "it is started again: it needs some seconds"),
     "wipe": ('["wipe", 1]', "the copy of a broker that is down is deleted"),
     "wait_leader": ('["wait_leader", [2, 3], 30]', "until one of them leads, at most so many seconds"),
@@ -52,14 +52,25 @@ STEPS: Mapping[str, tuple[str, str]] = {
     "wait_nodes": ('["wait_nodes", [1, 2, 3], 30]', "until exactly these are registered and not fenced"),
     "elect": ('["elect"]', "the preferred leader is elected"),
     "topic_config": ('["topic_config", {"min.insync.replicas" = 1}]', "the topic's settings change"),
-    "isolate": (
-        '["isolate", "brokers"]',
+    "cut": (
+        '["cut", "brokers"]',
         "the leader is cut off from brokers and controller; also "
         '"minority" (with the producer), "controller-only", "replication-only"',
     ),
-    "unisolate": ('["unisolate"]', "the network is whole again"),
-    "controller_kill9": ('["controller_kill9"]', "the active controller's process dies"),
-    "controller_term": ('["controller_term"]', "the active controller is shut down properly"),
+    "heal": ('["heal"]', "the network is whole again"),
+    "controller_kill": ('["controller_kill"]', "the active controller's process dies"),
+    "controller_stop": ('["controller_stop"]', "the active controller is shut down properly"),
     "controller_start": ('["controller_start"]', "a controller that is away comes back"),
     "controller_failover": ('["controller_failover"]', "another controller takes over at once"),
+}
+# What the simulator, and recordings of clusters, call some of them; a schedule may say it so too.
+RECORDED_STEPS: Mapping[str, str] = {
+    "sigstop": "freeze",
+    "sigcont": "resume",
+    "kill9": "kill",
+    "term": "stop",
+    "isolate": "cut",
+    "unisolate": "heal",
+    "controller_kill9": "controller_kill",
+    "controller_term": "controller_stop",
 }

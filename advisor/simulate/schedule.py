@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from ..ask.answers.producer.setup import MILLISECOND, REPLICAS_PLAYED, Timed, timed
 from ..ask.policies import decode
 from ..model import Deployment, Fact, Location, Origin, UsageError
-from ..packs.vocabulary import STEPS
+from ..packs.vocabulary import RECORDED_STEPS, STEPS
 from ..schemas.explain import did_you_mean
 from ..sim.clock.clock import TooManyEvents
 from ..sim.clock.grid import GRID, Phase
@@ -23,6 +23,7 @@ from ..syntax.numbers import INT, integer
 
 _OF_ONE = ("sigstop", "sigcont", "kill9", "term", "start", "wipe")
 _WAITS = ("wait_leader", "wait_isr", "wait_nodes")
+_SIMULATED = {word: name for name, word in RECORDED_STEPS.items()}
 _CUTS = ("brokers", "minority", "controller-only", "replication-only")
 # What a schedule may change of a topic, as fields of the policies.
 FIELDS = {
@@ -119,9 +120,10 @@ def steps_of(schedule: Schedule, replicas: Sequence[int]) -> list[Step]:
 
 def step_of(step: Sequence[Any], replicas: Sequence[int]) -> Step:
     """One step, brokers as places in the assignment."""
-    name, *arguments = step
-    if not isinstance(name, str) or name not in STEPS:
-        raise UsageError(f"no step is called {name!r}{did_you_mean(name, STEPS)}")
+    word, *arguments = step
+    if not isinstance(word, str) or not (word in STEPS or word in RECORDED_STEPS):
+        raise UsageError(f"no step is called {word!r}{did_you_mean(word, STEPS)}")
+    name = _SIMULATED.get(word, word)
     made = Step(name)
     if name in _OF_ONE:
         return made._replace(value=_place(_one(name, arguments, int), replicas))
@@ -137,7 +139,7 @@ def step_of(step: Sequence[Any], replicas: Sequence[int]) -> Step:
         case "isolate":
             kind = _one(name, arguments, str)
             if kind not in _CUTS:
-                raise UsageError(f"nothing is isolated by {kind!r}{did_you_mean(kind, _CUTS)}")
+                raise UsageError(f"nothing is cut by {kind!r}{did_you_mean(kind, _CUTS)}")
             return made._replace(value=kind)
     # Kafka's tool calls this election PREFERRED; no other can be asked for here.
     if arguments and (name, arguments) != ("elect", ["PREFERRED"]):
@@ -146,7 +148,8 @@ def step_of(step: Sequence[Any], replicas: Sequence[int]) -> Step:
 
 
 def _wrong(name: str) -> UsageError:
-    return UsageError(f"{name}: write {STEPS[name][0]}")
+    word = RECORDED_STEPS.get(name, name)
+    return UsageError(f"{word}: write {STEPS[word][0]}")
 
 
 def _one(name: str, arguments: Sequence[Any], kind: Any) -> Any:

@@ -27,7 +27,7 @@ _PLUMBING = [
     "no-escape",
     "service-link",
     "needs-prefix",
-    "not-applied",
+    "never-applied",
 ]
 
 

@@ -71,11 +71,10 @@ def connector_client_keys(document: Document, context: Context) -> Iterable[Hit]
     own = next((one.value for one in document.settings if one.key == "connector.class"), "")
     kind = own.rpartition(".")[2].removesuffix("Connector") if isinstance(own, str) else ""
     names = _OWN_NAMES.get(kind)
-    is_source = isinstance(own, str) and (own.endswith("SourceConnector") or own.startswith("io.debezium."))
     for setting in document.settings:
         for client in ("producer", "consumer"):
             known = names is not None and setting.key not in (*names, *_EVERY_CONNECTORS)
-            told = setting.key in _NO_CONNECTORS or known or (is_source and setting.key in _NO_SOURCES)
+            told = setting.key in _NO_CONNECTORS or known
             if not told or lookup(client, setting.key, version) is None:
                 continue
             at = setting.origin.at or Location(document.file, document.line)
@@ -99,8 +98,6 @@ _OWN_NAMES = {
 }
 # Names of the framework's own settings (ConnectorConfig), and those that tools add.
 _EVERY_CONNECTORS = frozenset({"client.id", "config.providers", "key.converter", "value.converter"})
-# How long a sink waits for a batch of its own may go by these names; a source has nothing else to call so.
-_NO_SOURCES = frozenset({"linger.ms", "max.block.ms", "max.request.size"})
 # What says how a Kafka client works and nothing else: no connector has a setting of this name.
 _NO_CONNECTORS = frozenset(
     {

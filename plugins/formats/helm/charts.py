@@ -191,27 +191,25 @@ def _merged(file: str, homes: list[Home]) -> tuple[tuple[Setting, ...], tuple[Dr
     return tuple(held.values()), tuple(dropped)
 
 
-def _through_a_variable(one: Setting, dropped: list[Dropped]) -> Setting:
-    """cp-kafka's template makes a variable of each key, with one underscore for a dot and for an underscore:
-    the image gives back dots alone."""
-    key = one.key.replace("_", ".")
-    if key != one.key and not roles.components(key) and one.origin.at is not None:
-        variable = "KAFKA_" + one.key.replace(".", "_").upper()
-        detail = f"the chart makes the variable {variable} of it, which the image takes for {key}"
-        dropped.append(Dropped(one.key, one.value, one.origin.at, "no-escape", detail))
-    return one._replace(key=key)
-
-
 def _home_settings(file: str, home: Home, dropped: list[Dropped]) -> tuple[Setting, ...]:
     if home.kind == "map":
         found = settings_of(home.node, file)
         dropped += found.dropped
-        if home.path[-1:] == ("configurationOverrides",):
-            return tuple(_through_a_variable(one, dropped) for one in found.settings)
+        if home.path[-1] == "configurationOverrides":
+            return tuple(one for one in found.settings if not _is_misspelt(one, dropped))
         return found.settings
     entries = {entry.key: entry for entry in parse_properties(home.node.text())}
     made = [setting(entry.key, entry.value.strip(), file, entry.line) for entry in entries.values()]
     return placed([one for one in made if not is_template(one.key)], home.node)
+
+
+def _is_misspelt(one: Setting, dropped: list[Dropped]) -> bool:
+    """cp-kafka's chart makes KAFKA_A_B of a.b and of a_b, and the image a.b of both."""
+    if "_" not in one.key or one.origin.at is None:
+        return False
+    detail = f"the chart makes a variable of it that the image takes for {one.key.replace('_', '.')}"
+    dropped.append(Dropped(one.key, one.value, one.origin.at, "no-escape", detail))
+    return True
 
 
 def _variables(file: str, values: Node) -> Settings:

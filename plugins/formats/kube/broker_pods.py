@@ -20,7 +20,6 @@ from advisor.api import (
     Node,
     Origin,
     Setting,
-    Unknown,
     integer,
     is_template,
     setting,
@@ -61,34 +60,40 @@ def documents_of(
             continue
         label = _label(workload, pod, name)
         document = document_of_variables(file, name, container.line, label, image, variables)
-        if not any(one.name == "KAFKA_PORT" for one in variables):
-            linked = _linked(file, image, workload, pod, services)
-            document = document._replace(dropped=(*document.dropped, *linked))
         if image.component == "broker":
             document = _broker(file, document, workload, image, command, services)
+            document = document._replace(
+                dropped=(*document.dropped, *_service_links(file, pod, image, variables, workload, services))
+            )
         yield document
 
 
-def _linked(
-    file: str, image: Image, workload: Node, pod: Node | None, services: Sequence[Node]
+def _service_links(
+    file: str,
+    pod: Node | None,
+    image: Image,
+    variables: Sequence[Variable],
+    workload: Node,
+    services: Sequence[Node],
 ) -> Iterator[Dropped]:
-    """A Service called kafka gives each pod of its namespace KAFKA_PORT=tcp://..., of which these images make
-    the key port, or stop."""
-    off = pod is not None and pod.text_at("enableServiceLinks") == "false"
-    if off or image[:2] not in (("confluent", "broker"), ("wurstmeister", "broker")):
+    """A Service called kafka gives every pod of its namespace KAFKA_PORT=tcp://..., which cp-kafka takes
+    for the setting that listeners replaced, and does not start."""
+    links = pod.text_at("enableServiceLinks") if pod is not None else None
+    if image.family != "confluent" or links == "false":
         return
-    here = workload.text_at("metadata", "namespace")
+    if any(one.name == "KAFKA_PORT" for one in variables):
+        return
     for service in services:
-        if (
-            service.text_at("metadata", "name") == "kafka"
-            and service.text_at("metadata", "namespace") == here
-        ):
+        name = service.get("metadata", "name")
+        here = service.text_at("metadata", "namespace") == workload.text_at("metadata", "namespace")
+        # One without an address of its own gives no variables.
+        headless = service.text_at("spec", "clusterIP") == "None"
+        if name is not None and name.text() == "kafka" and here and not headless:
             detail = (
-                "the Service called kafka makes Kubernetes set it to tcp://..., and the image a key of it: "
-                "name the Service differently or set enableServiceLinks: false"
+                "this Service is called kafka, so Kubernetes sets the variable in every pod, and the image "
+                "makes a key of it: name the Service differently or set enableServiceLinks: false"
             )
-            at = Location(file, service.line)
-            yield Dropped("KAFKA_PORT", Unknown("tcp://..."), at, "service-link", detail)
+            yield Dropped("KAFKA_PORT", "tcp://", Location(file, name.line), "service-link", detail)
 
 
 def _image(container: Node, variables: Sequence[Variable]) -> Image | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from advisor.api import Document, Fact, Location, Origin, Setting, integer, setting
+from advisor.api import Document, Dropped, Fact, Location, Origin, Setting, integer, setting
 
 from .. import roles
 from .hcl import Attribute, Block, Expr, blocks_of
@@ -36,7 +36,7 @@ def clusters(scope: Scope) -> Iterator[Made]:
         settings, home, why = _properties(scope, block)
         facts = () if cluster is None else tuple(_facts(scope, cluster))
         document = _broker(scope, block, label, _completed(scope, settings, seen), facts)
-        yield Made(document, block, home, why)
+        yield Made(document._replace(dropped=_never_applied(scope, block)), block, home, why)
     for label, block in here.items():
         pool = block.inner("configuration_info") is not None
         settings = () if pool else _completed(scope, (), block)
@@ -49,6 +49,17 @@ def clusters(scope: Scope) -> Iterator[Made]:
         yield _aiven(scope, block)
     for block in blocks_of(scope.root, "module"):
         yield from _module(scope, block)
+
+
+def _never_applied(scope: Scope, block: Block) -> tuple[Dropped, ...]:
+    """`lifecycle { ignore_changes = [server_properties] }`: Terraform leaves what was made first."""
+    lifecycle, key = block.inner("lifecycle"), "server_properties"
+    listed = lifecycle.attribute("ignore_changes") if lifecycle is not None else None
+    names = [one.value for one in (listed, *listed.items)] if listed is not None else []
+    if listed is None or not {key, "all"}.intersection(names):
+        return ()
+    detail = f"lifecycle.ignore_changes names {'all' if 'all' in names else key}"
+    return (Dropped(key, "...", Location(scope.file, listed.line), "never-applied", detail),)
 
 
 def _broker(

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 
-from advisor.api import Document, Dropped, Loaded, Location, Source
+from advisor.api import Dropped, Loaded, Location, Source
 
 from .. import roles
 from .clusters import MODULE_MAPS, clusters, values
@@ -58,23 +58,18 @@ def all_made(source: Source) -> list[Made]:
     scope = Scope(source.file, parse_hcl(source.text), source.read)
     if source.file.endswith(".tfvars"):
         return list(values(scope, [source.read(name) or "" for name in ("main.tf", "msk.tf", "kafka.tf")]))
-    made = [*topics(scope), *clusters(scope)]
-    return [one._replace(document=_not_applied(one)) for one in made]
+    return [*(_ignored(one) for one in topics(scope)), *clusters(scope)]
 
 
-def _not_applied(made: Made) -> Document:
-    """What Terraform leaves as it is: the settings of a resource whose `ignore_changes` names them."""
-    document = made.document
+def _ignored(made: Made) -> Made:
+    """A topic whose `ignore_changes` names its settings: Terraform leaves them as they are."""
     lifecycle = made.block.inner("lifecycle")
     changes = lifecycle.attribute("ignore_changes") if lifecycle is not None else None
-    if changes is None or not document.settings:
-        return document
-    named = [re.split(r"[.\[]", one.value)[0] for one in changes.items] or [changes.value]
-    told = next((name for name in named if name in ("all", "config", "server_properties")), None)
-    if told is None:
-        return document
-    detail = f"ignore_changes names {told}: once it is made, Terraform changes none of its settings"
-    first, at = document.settings[0], Location(document.file, changes.line)
-    return document._replace(
-        dropped=(*document.dropped, Dropped(first.key, first.value, at, "not-applied", detail))
-    )
+    named = [] if changes is None else [re.split(r"[.\[]", one.value)[0] for one in changes.items]
+    words = (*named, changes.value) if changes is not None else ()
+    told = next((word for word in words if word in ("all", "config")), None)
+    if changes is None or told is None or not made.document.settings:
+        return made
+    detail = f"ignore_changes names {told}"
+    dropped = Dropped("config", "...", Location(made.document.file, changes.line), "never-applied", detail)
+    return made._replace(document=made.document._replace(dropped=(*made.document.dropped, dropped)))
