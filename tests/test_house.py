@@ -89,7 +89,6 @@ _NUMBERS_READ: dict[str, tuple[int, str]] = {
     "advisor/accept/value/classes.py": (2, _OURS),
     "advisor/accept/value/numbers.py": (1, "Double.parseDouble, after its grammar was checked"),
     "advisor/catalog/versions.py": (1, _OURS),
-    "advisor/fix/candidates.py": (1, _OURS),
     "advisor/fleet/rows/narrow.py": (2, "offsets of an Arrow array"),
     "advisor/spark/places.py": (1, "a count of Parquet's"),
     "advisor/fleet/tell/reach.py": (1, "a count of numpy's"),

@@ -41,7 +41,7 @@ from .remedies import Remedies
 from .reuse.outcomes import Answers
 
 if TYPE_CHECKING:
-    from ..ask.blame import Blamed
+    from ..ask.blame.searched import Blamed
 
 _WORST_FIRST = ("error", "warning", "note")
 
@@ -147,7 +147,7 @@ class Guaranteed:
         severity lower."""
         if not undecided:
             return
-        from ..ask.blame import blame, lower
+        from ..ask.blame.searched import blame, lower
 
         for one in undecided:
             severity = lower(one.severity)
@@ -195,8 +195,9 @@ class Guaranteed:
             if repair is None:
                 advice = other_minimum(deployment, subject, blamed.holds)
             keys = tuple(setting.key for _, setting in blamed.settings)
-        if rule.told_of == "cluster" and deployment.cluster:
-            at = Location(deployment.cluster[0].file, deployment.cluster[0].line)
+        if rule.told_of == "cluster":
+            about = deployment.cluster[0] if deployment.cluster else deployment.topic
+            at = Location(about.file, about.line) if about is not None else at
         fields = {
             "deployment": deployment.id,
             "producer": deployment.producer.name if deployment.producer else "the producer",

@@ -52,8 +52,8 @@ class ModelAnswers:
         self, asked: ActiveRule, deployment: Deployment, judgements: Sequence[Judgement]
     ) -> Iterator[Finding]:
         """The unseen decides, and a statement of the user's files is to blame: a severity lower."""
-        from ..ask.blame import lower
-        from ..ask.unseen import blame_judgement
+        from ..ask.blame.searched import lower
+        from ..ask.blame.unseen import blame_judgement
 
         severity = lower(asked.severity)
         if severity is None or any(judgement.verdict == "broken" for judgement in judgements):

@@ -114,7 +114,7 @@ def test_empty_librdkafka_producer_reorders_and_stores_twice():
         client="librdkafka",
         profile="prod",
     )
-    assert {"KA301", "KA302", "KA304"} <= above_note(report)
+    assert {"KA301", "KA302"} <= above_note(report)
 
 
 def test_tolerance_of_every_fault():

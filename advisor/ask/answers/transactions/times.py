@@ -10,6 +10,7 @@ from ....context import Context, Hit, Judgement
 from ....join.reader import Reader, stated
 from ....model import Deployment, Document, Edit, Origin, Setting
 from ....sim.transactions.step import TransactionPolicy
+from ....syntax.numbers import integer
 from .reads import is_transactional, isolation_of, names, readers
 
 TIMEOUT = "transaction.timeout.ms"
@@ -174,7 +175,7 @@ def _refused(look: Reader) -> Iterable[Judgement]:
     if timeout is None:
         return
     if most is None:
-        usual = int(look.default("broker", MAXIMUM) or timeout)
+        usual = integer(look.default("broker", MAXIMUM) or "") or timeout
         if timeout > usual:
             reason = f"{TIMEOUT}={timeout} is refused unless {MAXIMUM} is as long; its default is {usual}"
             yield Judgement("unknown", reason=reason, depends_on=(f"broker.{MAXIMUM}",))

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..model import Deployment, Document, Fact, Setting
+from ...model import Deployment, Document, Fact, Setting
 
 # A component and a setting of it, as findings show them.
 Pair = tuple[str, Setting]

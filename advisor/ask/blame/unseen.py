@@ -1,7 +1,7 @@
 """A deployment with what is not in sight filled in: brokers, topic and producer as Kafka has them by default.
 
 The questions of the clock, the log and the groups are asked of it where the unseen decides, to tell a
-statement that is to blame (`blame.py`) from a deployment of which nobody can tell.
+statement that is to blame (`searched.py`) from a deployment of which nobody can tell.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ..catalog import resolve_version
-from ..context import Judgement
-from ..join.effective import shows_brokers
-from ..model import Deployment, Document, Fact, Origin, Setting, members_of
-from ..sim.log.amounts import duration
+from ...catalog import resolve_version
+from ...context import Judgement
+from ...join.effective import shows_brokers
+from ...model import Deployment, Document, Fact, Origin, Setting, members_of
+from ...sim.log.amounts import duration
 from .statements import Pair, stated, without
 
 # Brokers, replicas: what a cluster has that nobody describes.

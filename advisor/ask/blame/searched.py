@@ -11,15 +11,15 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from ..catalog import Version
-from ..context import Question
-from ..model import Deployment
-from .judge import Outcome, at, behaviours
-from .knob import Knob
-from .policies import Combination, Decoded
-from .regions import shown
+from ...catalog import Version
+from ...context import Question
+from ...model import Deployment
+from ..judge import Outcome, at, behaviours
+from ..knob import Knob
+from ..policies import Combination, Decoded
+from ..regions import shown
+from ..verdicts import Verdicts
 from .statements import Pair, stated, without
-from .verdicts import Verdicts
 
 SEVERAL_BROKERS = "the cluster has several brokers"
 # So many statements are taken back together at the most.

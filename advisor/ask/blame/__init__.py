@@ -1,0 +1,1 @@
+"""Graded answers: a statement that is to blame where the unseen decides."""
