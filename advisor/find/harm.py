@@ -277,7 +277,8 @@ class Harm:
             self._read_as[deployment.version] = table
         touched: set[str] = set()
         for edit in edits:
-            if edit.key is None:
+            # What groups are made of is read once for all of their rules, so that no rule is known by it.
+            if edit.key is None or edit.component not in ("producer", "topic"):
                 return None
             known = librdkafka(edit.key)
             names = {edit.key, *([known.alias_of] if known is not None and known.alias_of else [])}
