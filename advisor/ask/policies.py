@@ -10,7 +10,7 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from ..catalog import Version
-from ..join.controllers import controllers_apart
+from ..join.controllers import controllers_apart, holds_partitions
 from ..join.effective import by_key, effective
 from ..join.racks import BROKERS_PLACED_MAX, TOO_MANY, Racks, broker_racks, worst_placement
 from ..join.reader import Reader
@@ -114,7 +114,9 @@ def decode_internal(deployment: Deployment, topic: str, several: bool = False) -
         return None
     name = "cluster.brokers"
     brokers = fact_count(name, next((fact.value for fact in deployment.facts if fact.name == name), None))
-    if component == "broker" and (brokers == 1 or (brokers is None and not several)):
+    # Where more brokers may stand elsewhere, those in sight are not all, and are several all the same.
+    counted = brokers is not None or sum(map(holds_partitions, deployment.cluster)) > 1
+    if component == "broker" and (brokers == 1 or not (counted or several)):
         return None  # one broker has one replica at most, and a lone file does not say how many there are
     factor, factor_found = look.number(component, factor_key)
     if factor == -1:
@@ -152,7 +154,7 @@ def decode_internal(deployment: Deployment, topic: str, several: bool = False) -
         "java",
         topic,
         minimum_with_elr=minimum_with_elr,
-        brokers_assumed=component == "broker" and brokers is None,
+        brokers_assumed=component == "broker" and not counted,
     )
 
 
