@@ -2,7 +2,8 @@
 
 Two findings have one cause if one rule tells them of one place and one change mends them. What a rule tells
 of the cluster (`told_of` in its pack), as the notes that the recommended configuration gets, is one for all
-deployments of that cluster.
+deployments of that cluster. What a rule covers (`covers` in its pack) and tells of the same place is told
+under it, whoever found it: that acks=1 switches idempotence off is part of what acks=1 does.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from ..model import Deployment, Finding, in_file_order
+from ..model import Deployment, Finding, Location, in_file_order
 from ..packs.pack import Rule
 
 
@@ -41,7 +42,40 @@ def by_cause(
                 *(finding.assuming, finding.fixes[0].changes if finding.fixes else None),
             )
         groups.setdefault(mark, []).append(finding)
-    return [_one(group) for group in groups.values()]
+    return _covering([_one(group) for group in groups.values()], rules)
+
+
+def _covering(causes: list[Caused], rules: Sequence[Rule]) -> list[Caused]:
+    names = {rule.code: {rule.code, rule.name} for rule in rules}
+    covers = {rule.code: set(rule.covers) for rule in rules if rule.covers}
+    above: dict[Location, list[int]] = {}
+    for number, one in enumerate(causes):
+        if one.finding.suppressed is None and one.finding.code in covers:
+            above.setdefault(one.finding.at, []).append(number)
+    under: dict[int, set[str]] = {}
+    told = []
+    for number, one in enumerate(causes):
+        finding = one.finding
+        known = names.get(finding.code, {finding.code})
+        tops = [
+            top
+            for top in above.get(finding.at, ())
+            if top != number
+            and finding.severity == "note"
+            and finding.suppressed is None
+            and set(one.deployments) <= set(causes[top].deployments)
+            and covers[causes[top].finding.code] & known
+        ]
+        if tops:
+            under.setdefault(tops[0], set()).add(finding.code)
+        else:
+            told.append(number)
+    return [_with_covered(causes[number], under.get(number, ())) for number in told]
+
+
+def _with_covered(cause: Caused, codes: Iterable[str]) -> Caused:
+    finding = cause.finding
+    return cause._replace(finding=finding._replace(covers=tuple(sorted({*finding.covers, *codes}))))
 
 
 def _one(group: Sequence[Finding]) -> Caused:

@@ -25,7 +25,7 @@ from advisor.api import (
 )
 
 from .strimzi_clients import bridge, connect, connector, mirror_maker, mirror_maker_2, user
-from .strimzi_config import BROKER, Resource, config_of, number
+from .strimzi_config import Resource, broker_filter, config_of, number
 
 _KIND = re.compile(
     r"^[ \t-]*[\"']?kind[\"']?[ \t]*:[ \t]*[\"']?(?:Kafka(?:NodePool|Topic|User|Connect|ConnectS2I|Connector|"
@@ -140,7 +140,7 @@ def _pool(pool: Resource) -> list[Document]:
 
 
 def _cluster(kafka: Resource, pools: list[Resource]) -> Document:
-    settings, dropped = config_of(kafka, kafka.spec("kafka", "config"), BROKER)
+    settings, dropped = config_of(kafka, kafka.spec("kafka", "config"), broker_filter(kafka))
     mine = [pool for pool in pools if _is_broker_pool(pool)]
     facts = [
         *_brokers(kafka, mine),

@@ -66,6 +66,12 @@ BROKER = _filter(
     "controller.socket.timeout.ms controller.quorum.election.backoff.max.ms "
     "controller.quorum.election.timeout.ms controller.quorum.fetch.timeout.ms",
 )
+# Operators before 0.42 hand the quota plugin's keys on; from then on they have a field of their own.
+_QUOTAS = "client.quota.callback."
+_BROKER_BEFORE_QUOTAS = BROKER._replace(
+    prefixes=tuple(prefix for prefix in BROKER.prefixes if not prefix.startswith(_QUOTAS))
+)
+_FIRST_KAFKA_WITH_QUOTAS = (3, 7, 1)  # the first that no operator before 0.42 runs
 CONNECT = _filter("KafkaConnectSpec", _CONNECT + "prometheus.metrics.reporter.", _TLS)
 MIRROR_MAKER_2 = _filter("KafkaMirrorMaker2ClusterSpec", _CONNECT, _TLS)
 BRIDGE_CONSUMER = _filter("KafkaBridgeConsumerSpec", "ssl. bootstrap.servers group.id sasl. security.", _TLS)
@@ -91,6 +97,8 @@ _FIELDS = {
     "log.dir": "spec.kafka.storage",
     "authorizer.": "spec.kafka.authorization",
     "super.user": "spec.kafka.authorization.superUsers",
+    "client.quota.callback.static.produce": "spec.kafka.quotas.producerByteRate",
+    "client.quota.callback.static.fetch": "spec.kafka.quotas.consumerByteRate",
     "process.roles": "KafkaNodePool.spec.roles",
     "bootstrap.servers": "bootstrapServers",
     "group.id": "groupId",
@@ -194,6 +202,15 @@ def number(node: Node) -> str | None:
     return None if integer(text) is None else text
 
 
+def broker_filter(kafka: Resource) -> Filter:
+    """What is taken out of a broker's `config` by every operator that can have this resource."""
+    parts = [integer(part) for part in (kafka.text("kafka", "version") or "").split(".")]
+    version = tuple(part for part in parts if part is not None)
+    runs = len(version) == len(parts) and version >= _FIRST_KAFKA_WITH_QUOTAS
+    newer = runs or kafka.version == "v1" or kafka.spec("kafka", "quotas") is not None
+    return BROKER if newer else _BROKER_BEFORE_QUOTAS
+
+
 def config_of(
     resource: Resource, node: Node | None, forbidden: Filter | None, prefix: str = ""
 ) -> tuple[tuple[Setting, ...], tuple[Dropped, ...]]:
@@ -247,7 +264,7 @@ def _text(node: Node) -> str:
 
 def _is_per_listener(key: str, forbidden: Filter) -> bool:
     return (
-        forbidden is BROKER
+        forbidden.cited == BROKER.cited
         and key.startswith("listener.name.")
         and key.endswith(tuple("." + k for k in _PER_LISTENER))
     )

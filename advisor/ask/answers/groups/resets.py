@@ -52,10 +52,17 @@ def _growth(group: Asked, context: Context) -> Iterable[Judgement]:
         {"group": group.name, "window": seconds(window)},
         group.shown(*(keys if setup.protocol == "classic" else keys[:1])),
         numbers=tuple(numbers),
+        severity=None if _counts_records(group) else "note",
         edits=group.edits(Edit("reset", "consumer", "auto.offset.reset", "earliest")),
         advice=("stop the group before partitions are added, or commit offset 0 for them first",),
     )
     yield Judgement("broken", hit, tuple(found["trace"]), faults={"partition_growth": 1})
+
+
+def _counts_records(group: Asked) -> bool:
+    """Does anything say that the group is to miss nothing, or that its topic is kept by somebody who may add
+    partitions? Where nothing does, `latest` is as often what was wanted: to see what is new."""
+    return bool(group.look.deployment.workload) or group.look.count("topic.partitions") is not None
 
 
 def _grown(setup: GroupSetup) -> dict[str, Any]:

@@ -156,7 +156,8 @@ def size(reading: Reading, context: Context) -> Judgement | None:
         config = reading.config(retention_ms=-1)
     told = steady(config, flow, schedule)
     kept = limit + told.segment.bytes
-    if (told.bytes_max or 0) <= limit or kept < 2 * limit:
+    # A limit of a segment and more keeps one segment besides, as every log does.
+    if (told.bytes_max or 0) <= limit or kept <= 2 * limit:
         return Judgement("holds", bounds=traffic_bounds(reading))
     unseen = reading.unseen("segment.bytes")
     if unseen:
@@ -187,7 +188,6 @@ def size(reading: Reading, context: Context) -> Judgement | None:
             *assumed,
         ),
         also_at=reading.also(at, *_SIZE_KEYS),
-        severity="note" if kept == 2 * limit else None,
         advice=("give retention.bytes 4 MiB at least: a segment has 1 MiB or more",)
         if limit < 4 << 20
         else (),
