@@ -1,7 +1,7 @@
 """Files that hold settings of Kafka and that no format reads: they are named, never passed over in silence.
 
-Looked at are files that configure, by their names; programs are not. A sure word of Kafka's must stand where
-a key stands, so that prose, dashboards and definitions of resources are not taken for configurations.
+Looked at are files that configure, by their names, and programs that have a client's map but not the client's
+library: what makes a client of it lies elsewhere. A sure word of Kafka's must stand where a key stands, so that prose, dashboards and definitions of resources are not taken for configurations.
 """
 
 from __future__ import annotations
@@ -45,6 +45,7 @@ _CONFIGURES = (
     ".yml",
     "dockerfile",
 )
+_PROGRAMS = (".py", ".go", ".js", ".mjs", ".cjs", ".ts")
 # Any of these must be there for a closer look; looked for in bytes, which costs next to nothing.
 _MARKS = (
     b"bootstrap",
@@ -76,6 +77,11 @@ def _key_pattern() -> re.Pattern[str]:
 
 
 @cache
+def _map_pattern() -> re.Pattern[str]:
+    return re.compile(r"""(["'])bootstrap\.servers\1[ \t]*:""")
+
+
+@cache
 def _command_pattern() -> re.Pattern[str]:
     return re.compile(
         r"kafka-topics(?:\.sh)?\b[^\n]{0,400}--create|kafka-configs(?:\.sh)?\b[^\n]{0,400}--add-config"
@@ -88,10 +94,16 @@ def may_configure(name: str) -> bool:
 
 def why_unread(name: str, data: bytes) -> str | None:
     """Why a file that is Kafka's is not read; None if it is not Kafka's."""
-    if len(data) > BYTES_MAX or not may_configure(name) or not any(mark in data for mark in _MARKS):
+    lower = name.lower()
+    program = lower.endswith(_PROGRAMS)
+    if len(data) > BYTES_MAX or not (program or may_configure(name)):
+        return None
+    if not any(mark in data for mark in _MARKS):
         return None
     text = data.decode("utf-8", "replace")
-    lower = name.lower()
+    if program:
+        found = _map_pattern().search(text)
+        return "a map of a client's settings in a program that loads no library of Kafka's" if found else None
     if lower.endswith(".sh"):
         joined = text.replace("\\\n", " ")
         if _command_pattern().search(joined):
