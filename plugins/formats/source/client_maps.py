@@ -62,8 +62,8 @@ class _Around:
     def __init__(self, code: Code) -> None:
         self.known = imports(code)
         self.method_at, self.depth_at = _places(code)
-        # The client that a map is handed to, and whether Spring makes it.
-        self.handed: dict[str, tuple[str, bool]] = {}
+        # The client that a map is handed to, and whether Spring makes it, by the method and the map's name.
+        self._handed: dict[tuple[int, str], tuple[str, bool]] = {}
         self.spring = False
         self.of_boot: set[int] = set()
         for at, token in enumerate(code.tokens):
@@ -71,13 +71,23 @@ class _Around:
                 continue
             if token.text in ("AdminClient", "Admin") and code.name(at + 2) == "create":
                 for name in _handed(code, at + 2):
-                    self.handed.setdefault(name, ("admin", False))
+                    self._handed.setdefault((self.method_at[at][0], name), ("admin", False))
             elif token.text in _FACTORIES:
                 self.spring = self.spring or token.text.startswith("Default")
+                made = _FACTORIES[token.text], token.text.startswith("Default")
                 for name in _handed(code, at):
-                    self.handed.setdefault(name, (_FACTORIES[token.text], token.text.startswith("Default")))
+                    self._handed.setdefault((self.method_at[at][0], name), made)
             elif token.text in _OF_BOOT:
                 self.of_boot.add(self.method_at[at][0])
+
+    def handed(self, filled: _Filled) -> tuple[str, bool] | None:
+        """What is made of it in its own method, else of a map of this name anywhere, if that is one kind."""
+        here = self._handed.get((filled.place, filled.name))
+        elsewhere = {made for (_, name), made in self._handed.items() if name == filled.name}
+        return here or (elsewhere.pop() if len(elsewhere) == 1 else None)
+
+    def is_handed_here(self, filled: _Filled) -> bool:
+        return (filled.place, filled.name) in self._handed
 
 
 def client_maps(file: str, code: Code) -> Iterator[Document]:
@@ -95,7 +105,8 @@ def client_maps(file: str, code: Code) -> Iterator[Document]:
         name = f"{stem_of(file)} {component}" + (f" {own}" if number > 1 else "")
         # The method begins with what Spring Boot has read from its own files.
         laid = (("laid-over", component),) if filled.place in around.of_boot else ()
-        plain = filled.name in around.handed and not around.handed[filled.name][1]
+        handed = around.handed(filled)
+        plain = handed is not None and not handed[1]
         client = "streams" if component == "streams" else "spring" if around.spring and not plain else "java"
         found = (*hints(component, settings), *laid, *((("bean", filled.method),) if filled.method else ()))
         yield Document(file, FORMAT, component, name, settings, client, filled.line, (), (), found)
@@ -212,19 +223,22 @@ def _by_to(code: Code, start: int, end: int) -> tuple[tuple[int, int], tuple[int
 
 def _component(filled: _Filled, around: _Around) -> str | None:
     """A key that only Streams has settles it: what else stands there, Streams hands to its clients. Else
-    whose constants they are, else the client that the map is handed to, else what its keys suggest."""
+    whose constants they are, else the client that is made of the map there, else what its keys say; a map of
+    the same name that another method hands on may well be another map."""
+    made = around.handed(filled)
+    handed = made[0] if made is not None else None
     if any(roles.components(put.key) == {"streams"} for put in filled.puts):
-        handed = around.handed.get(filled.name, ("streams", False))[0]
         return "admin" if handed == "admin" else "streams"
     owners = [put.owner for put in filled.puts if put.owner]
     sides = [roles.only_side(put.key) for put in filled.puts]
     for side, other in (("producer", "consumer"), ("consumer", "producer")):
-        if owners and sides.count(side) > 1 and other not in sides:
+        told = owners or not around.is_handed_here(filled)
+        if told and sides.count(side) > 1 and other not in sides:
             return side  # both classes have constants of one name for what both clients know
     if owners:
         return max(sorted(set(owners)), key=owners.count)
-    if filled.name in around.handed:
-        return around.handed[filled.name][0]
+    if handed is not None:
+        return handed
     found = roles.infer([put.key for put in filled.puts], filled.name)
     return (
         found[0].component if len(found) == 1 and found[0].component in (*roles.CLIENTS, "streams") else None
