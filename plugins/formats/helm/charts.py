@@ -230,15 +230,13 @@ def _facts(file: str, values: Node, settings: tuple[Setting, ...]) -> Iterator[F
     yield from broker_facts(settings)
     yield from _brokers(file, values)
     image = values.get("image")
-    if image is None:
-        return
-    if image.kind == "mapping":
-        name, tag = image.text_at("repository") or "bitnami/kafka", image.text_at("tag")
-    else:
-        # cp-kafka and incubator/kafka.
-        name, tag = image.value or "", values.text_at("imageTag")
-    known = classify(f"{name}:{tag}") if tag and not is_template(tag) else None
-    if known is not None and known.version is not None:
+    tag = (
+        image.text_at("tag") if image is not None and image.kind == "mapping" else values.text_at("imageTag")
+    )
+    # bitnami's has repository and tag, Confluent's a name and `imageTag` beside it.
+    name = None if image is None else image.text_at("repository") if image.kind == "mapping" else image.text()
+    known = classify(f"{name or 'bitnami/kafka'}:{tag}") if tag and not is_template(tag) else None
+    if known is not None and known.version is not None and image is not None:
         yield Fact("kafka.version", known.version, Origin("file", Location(file, image.line), "image"))
 
 
