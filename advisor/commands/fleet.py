@@ -12,7 +12,7 @@ import argparse
 import sys
 
 from .shared.scope_options import add_rules
-from .shared.spark_words import LEVELS, exit_code, pairs, steps
+from .shared.spark_words import LEVELS, exit_code, on_spark, pairs
 
 EPILOG = """\
 examples:
@@ -107,7 +107,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from ..fleet.options import FleetOptions
-    from ..spark.session import check_installed, failures_told, open_session, quiet_interrupts, stop
     from .shared.scope_options import codes_of, today
 
     options = FleetOptions(
@@ -130,19 +129,11 @@ def run(args: argparse.Namespace) -> int:
         resume=args.resume,
         now=today(),
     )
-    conf = pairs("--conf", args.conf)
-    check_installed(args.remote is not None and not args.remote.startswith("local"))
-    from ..fleet.run import audit_fleet
+    with on_spark(args) as (spark, tell):
+        from ..fleet.run import audit_fleet
+
+        result = audit_fleet(spark, list(args.sources), args.out, options, tell)
     from ..fleet.tell.summary import render
 
-    tell = steps(args.quiet)
-    tell(f"starting Spark on {args.remote or args.master}")
-    spark = open_session(args.master, args.remote, conf)
-    quiet_interrupts()
-    try:
-        with failures_told():
-            result = audit_fleet(spark, list(args.sources), args.out, options, tell)
-    finally:
-        stop(spark)
     sys.stdout.write(render(result.summary, args.format, result.folder))
     return exit_code(result.summary, args.fail_on)

@@ -11,7 +11,7 @@ import argparse
 import sys
 
 from ..model import UsageError
-from .shared.spark_words import LEVELS, exit_code, pairs, steps
+from .shared.spark_words import LEVELS, exit_code, on_spark, pairs
 
 EPILOG = """\
 examples:
@@ -102,7 +102,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from ..replay.options import ReplayOptions
-    from ..spark.session import check_installed, failures_told, open_session, quiet_interrupts, stop
     from .shared.scope_options import today
 
     options = ReplayOptions(
@@ -123,20 +122,12 @@ def run(args: argparse.Namespace) -> int:
         resume=args.resume,
         now=today(),
     )
-    conf = pairs("--conf", args.conf)
-    check_installed(args.remote is not None and not args.remote.startswith("local"))
-    from ..replay.run import replay_workload
+    with on_spark(args) as (spark, tell):
+        from ..replay.run import replay_workload
+
+        result = replay_workload(spark, args.trace, args.out, options, tell)
     from ..replay.tell.summary import render
 
-    tell = steps(args.quiet)
-    tell(f"starting Spark on {args.remote or args.master}")
-    spark = open_session(args.master, args.remote, conf)
-    quiet_interrupts()
-    try:
-        with failures_told():
-            result = replay_workload(spark, args.trace, args.out, options, tell)
-    finally:
-        stop(spark)
     sys.stdout.write(render(result.summary, args.format, result.folder))
     return exit_code(result.summary, args.fail_on)
 

@@ -38,7 +38,7 @@ def folded(
         for other in findings:
             covered = other is not finding and _covers(by_code[finding.code], other.code, other.name)
             covered = covered and not _is_graver(other, finding)
-            if (covered or _is_lesser(other, finding)) and _first_fix(other) == _first_fix(finding):
+            if (covered or _is_lesser(other, finding)) and _mends_both(finding, other):
                 under.setdefault(id(other), finding)
     inside: dict[int, set[str]] = {}
     for finding in findings:
@@ -73,8 +73,10 @@ def _top(finding: Finding, under: Mapping[int, Finding]) -> Finding:
     return finding
 
 
-def _first_fix(finding: Finding) -> object:
-    return finding.fixes[0].changes if finding.fixes else None
+def _mends_both(finding: Finding, other: Finding) -> bool:
+    """One change mends the two, or what the first asks for holds all that the other asks for."""
+    one, two = ({*each.fixes[0].changes} if each.fixes else None for each in (finding, other))
+    return one == two or (one is not None and two is not None and two <= one)
 
 
 # Answers.

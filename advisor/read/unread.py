@@ -1,8 +1,8 @@
 """Files that hold settings of Kafka and that no format reads: they are named, never passed over in silence.
 
 Looked at are files that configure, by their names, and programs that hold a client's map though they load no
-library of Kafka's: the client is made elsewhere. A sure word of Kafka's must stand where a key stands, so that
-prose, dashboards and definitions of resources are not taken for configurations.
+library of Kafka's: the client is made elsewhere. A sure word of Kafka's must stand where a key stands, so
+that prose, dashboards and definitions of resources are not taken for configurations.
 """
 
 from __future__ import annotations

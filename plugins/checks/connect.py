@@ -17,19 +17,30 @@ _PRINCIPAL = ("sasl.jaas.config", "sasl.mechanism", "security.protocol")
 _ALL_SINCE = (3, 0)
 
 
-def override_refused(document: Document, context: Context) -> Iterable[Hit]:
-    """Overrides that the worker's policy does not allow: the connector is not created."""
+def policy_of(document: Document, context: Context) -> tuple[Fact, str] | None:
+    """What the worker's policy is known by, and its name; None if the connector's worker is not in sight."""
     policy = next((fact for fact in document.facts if fact.name == "connect.override_policy"), None)
     if policy is None:
+        return None
+    default = "All" if context.version_of(document).number >= _ALL_SINCE else "None"
+    return policy, policy.value or default
+
+
+def is_refused(policy: str, key: str) -> bool:
+    """Whether a connector may not bring this setting of a client. A class of one's own says what it likes."""
+    return policy == "None" or (policy == "Principal" and key not in _PRINCIPAL)
+
+
+def override_refused(document: Document, context: Context) -> Iterable[Hit]:
+    """Overrides that the worker's policy does not allow: the connector is not created."""
+    known = policy_of(document, context)
+    if known is None:
         return
-    name = policy.value or ("All" if context.version_of(document).number >= _ALL_SINCE else "None")
-    allowed = {"None": (), "Principal": _PRINCIPAL}.get(name)
-    if allowed is None:
-        return
+    policy, name = known
     refused = []
     for setting in document.settings:
         prefix = next((one for one in _PREFIXES if setting.key.startswith(one)), None)
-        if prefix is not None and setting.key[len(prefix) :] not in allowed:
+        if prefix is not None and is_refused(name, setting.key[len(prefix) :]):
             refused.append(setting)
     if not refused:
         return

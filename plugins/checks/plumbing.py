@@ -67,10 +67,14 @@ def connector_client_keys(document: Document, context: Context) -> Iterable[Hit]
     names for themselves, so only keys are told that none does, or that its class is known not to have."""
     if document.component != "connector":
         return
+    from .connect import is_refused, policy_of
+
     version = context.version_of(document)
     own = next((one.value for one in document.settings if one.key == "connector.class"), "")
     kind = own.rpartition(".")[2].removesuffix("Connector") if isinstance(own, str) else ""
     names = _OWN_NAMES.get(kind)
+    known_policy = policy_of(document, context)
+    policy = known_policy[1] if known_policy is not None else "All"
     for setting in document.settings:
         for client in ("producer", "consumer"):
             known = names is not None and setting.key not in (*names, *_EVERY_CONNECTORS)
@@ -78,10 +82,11 @@ def connector_client_keys(document: Document, context: Context) -> Iterable[Hit]
             if not told or lookup(client, setting.key, version) is None:
                 continue
             at = setting.origin.at or Location(document.file, document.line)
+            refused = is_refused(policy, setting.key)
             fields = {
                 "key": setting.key,
                 "value": str(setting.value),
-                "detail": "",
+                "detail": f", once the worker allows it (its policy is {policy})" if refused else "",
                 "meant": f"{client}.override.{setting.key}",
                 "component": client,
             }

@@ -7,12 +7,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from advisor.api import headline_text, printable, wrapped
+from advisor.api import printable, wrapped
 
 from .causes import Cause, causes_of, count
-from .text_compared import compared_lines
 from .text_finding import Look, cause_lines, look_of, one_line, titles_of
-from .text_overview import overview_lines
 
 # So many causes are told with their run; of the others a run is shown on request.
 FULL_MAX = 6
@@ -30,7 +28,10 @@ def render(report: Report, options: Mapping[str, Any]) -> str:
         lines += [printable(f"worse: {one}") for one in report.get("changes", {}).get("worse", ())]
         return "".join(f"{line}\n" for line in lines)
     lines = [*_opening(report, look)]
-    lines += compared_lines(report, look.width)
+    if "compared" in report:
+        from .text_compared import compared_lines
+
+        lines += compared_lines(report, look.width)
     lines += _changes(report, look)
     lines += _deployments(report, look)
     lines += _not_read(report, look, bool(options.get("files")))
@@ -81,8 +82,7 @@ def _deployments(report: Report, look: Look) -> Iterator[str]:
     deployments = report["deployments"]
     told: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
     for deployment in deployments:
-        sentences = tuple(headline_text(deployment["headline"], deployment["guarantees"]))
-        told.setdefault(sentences, []).append(deployment)
+        told.setdefault(_headline(deployment), []).append(deployment)
     together = len(deployments) > DEPLOYMENTS_MAX and not look.all
     for sentences, group in sorted(told.items(), key=_least_first):
         if together:
@@ -94,6 +94,15 @@ def _deployments(report: Report, look: Look) -> Iterator[str]:
     for deployment in deployments if together else ():
         yield from _what_if(deployment, look, named=True)
     yield from _open_questions(deployments, look)
+
+
+def _headline(deployment: Mapping[str, Any]) -> tuple[str, ...]:
+    if set(deployment["headline"].values()) == {None}:
+        return ()
+    # Where nothing is sure, the code that draws runs is not needed.
+    from advisor.api import headline_text
+
+    return tuple(headline_text(deployment["headline"], deployment["guarantees"]))
 
 
 def _least_first(item: tuple[Any, list[Mapping[str, Any]]]) -> tuple[int, int]:
@@ -220,6 +229,8 @@ def _causes(report: Report, findings: Sequence[Mapping[str, Any]], look: Look) -
         text += f". --all shows {'it' if notes == 1 else 'them'}"
         yield from wrapped(printable(text), look.width, "  ")
     if many:
+        from .text_overview import overview_lines
+
         yield ""
         yield from overview_lines(told, look)
 

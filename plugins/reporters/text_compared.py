@@ -9,7 +9,7 @@ from advisor.api import printable, wrapped
 
 
 def compared_lines(report: Mapping[str, Any], width: int) -> Iterator[str]:
-    compared = report.get("compared", {})
+    compared = report["compared"]
     if compared.get("rolls"):
         yield ""
         for roll in compared["rolls"]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from advisor.api import faults_text, legend_lines, message_of, printable, run_lines, run_of, spent_in, wrapped
+from advisor.api import message_of, printable, wrapped
 
 from .causes import Cause, Finding, also_text, change_text, changes_of
 
@@ -162,6 +162,8 @@ def _run(finding: Finding, look: Look, legend: bool) -> Iterator[str]:
     evidence = finding["evidence"]
     if not evidence["trace"]:
         return
+    from advisor.api import faults_text, legend_lines, run_lines, run_of, spent_in
+
     run = run_of(evidence["trace"], evidence["guarantee"])
     faults = faults_text(spent_in(evidence["trace"]))
     yield look.paint("  How it happens" + (f" ({faults}):" if faults else ":"), "head")

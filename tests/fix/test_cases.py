@@ -19,7 +19,7 @@ from advisor.commands import run
 
 HERE = Path(__file__).parent
 # Cases are about edits, not about how many rules there are.
-SELECT = ("--select", "KA00,KA01,KA02,KA101,KA102,KA103,KA201,KA301,KA302")
+SELECT = ("--select", "KA00,KA01,KA02,KA101,KA102,KA103,KA110,KA201,KA301,KA302")
 CASES = sorted(path.parent for path in HERE.glob("cases/*/before"))
 
 

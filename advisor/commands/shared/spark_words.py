@@ -1,13 +1,18 @@
-"""What the two commands on Spark share: words of the form NAME=VALUE, progress, the exit code."""
+"""What the two commands on Spark share: words of the form NAME=VALUE, a session, progress, the exit code."""
 
 from __future__ import annotations
 
+import argparse
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from time import monotonic
+from typing import Any
 
 from ...model import UsageError
 from .. import say
+
+Tell = Callable[[str], None]
 
 LEVELS = ("never", "error", "warning", "note")
 _COUNTED = {
@@ -27,7 +32,26 @@ def pairs(word: str, given: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def steps(quiet: bool) -> Callable[[str], None]:
+@contextmanager
+def on_spark(args: argparse.Namespace) -> Iterator[tuple[Any, Tell]]:
+    """A session of one's own and somebody to tell steps to. What fails in it is told in a sentence."""
+    from ...spark.session import check_installed, failures_told, open_session, quiet_interrupts, stop
+
+    conf = pairs("--conf", args.conf)
+    # Before anything is said to start.
+    check_installed(args.remote is not None and not args.remote.startswith("local"))
+    tell = steps(args.quiet)
+    tell(f"starting Spark on {args.remote or args.master}")
+    spark = open_session(args.master, args.remote, conf)
+    quiet_interrupts()
+    try:
+        with failures_told():
+            yield spark, tell
+    finally:
+        stop(spark)
+
+
+def steps(quiet: bool) -> Tell:
     """A line for each step; in a log, where nobody watches it come, with the time since the start."""
     if quiet:
         return lambda text: None

@@ -92,10 +92,9 @@ def checks_of(rules: Iterable[ActiveRule], registry: Registry) -> list[Check]:
             spec = _check(rule, registry.checks)
             mark = (spec.function, rule.code if question.params else "")
             if mark not in found:
-                code, ours = function(spec.function, "hits"), not is_foreign(spec.function)
-                found[mark] = Check(
-                    code, spec.reads == "deployment", question, set(rule.components), {}, ours
-                )
+                per, components = spec.reads == "deployment", set(rule.components)
+                ours = not is_foreign(spec.function)
+                found[mark] = Check(_code(spec.function, ours), per, question, components, {}, ours)
             check = found[mark]
             # One rule without components makes the check one for all.
             if not (check.components and rule.components):
@@ -103,6 +102,13 @@ def checks_of(rules: Iterable[ActiveRule], registry: Registry) -> list[Check]:
             check.components.update(rule.components if check.components else ())
         check.rules.setdefault(rule.check, []).append(active)
     return [*found.values()]
+
+
+def _code(target: str, ours: bool) -> Callable[[Any, Context], Iterable[Hit]]:
+    """What is skipped is not imported; that the code of a plugin cannot be loaded is told at once."""
+    if not ours:
+        return function(target, "hits")
+    return lambda subject, context: function(target, "hits")(subject, context)
 
 
 def _check(rule: Rule, checks: Mapping[str, CheckSpec]) -> CheckSpec:

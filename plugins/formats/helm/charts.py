@@ -233,7 +233,8 @@ def _facts(file: str, values: Node, settings: tuple[Setting, ...]) -> Iterator[F
     tag = (
         image.text_at("tag") if image is not None and image.kind == "mapping" else values.text_at("imageTag")
     )
-    name = image.text_at("repository") if image is not None and image.kind == "mapping" else None
+    # bitnami's has repository and tag, Confluent's a name and `imageTag` beside it.
+    name = None if image is None else image.text_at("repository") if image.kind == "mapping" else image.text()
     known = classify(f"{name or 'bitnami/kafka'}:{tag}") if tag and not is_template(tag) else None
     if known is not None and known.version is not None and image is not None:
         yield Fact("kafka.version", known.version, Origin("file", Location(file, image.line), "image"))
