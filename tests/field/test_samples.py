@@ -18,7 +18,6 @@ SHOWN = {
     "helm": {("KA102", "values.yaml:24"), ("KA201", "values.yaml:24")},
     "services": {
         ("KA010", "search/indexer.py:14"),
-        ("KA011", ORDERS),
         ("KA101", ORDERS),
         ("KA201", "topics/payments.properties:3"),
         ("KA202", "platform/docker-compose.yml:15"),
