@@ -244,8 +244,8 @@ def _tell_by_hand(found: Plan) -> None:
         alike.setdefault((changes, advice.finding.advice), []).append(advice)
     for (changes, steps), advices in alike.items():
         for advice in advices:
-            finding = advice.finding
-            say(f"by hand: {finding.at}: {finding.severity} {finding.code} {finding.name}: {finding.message}")
+            _, name, severity, message, at, *_ = finding = advice.finding
+            say(f"by hand: {at}: {severity} {finding.code} ({name}): {message}")
         if changes and all(change.file for change in changes):
             say(f"    together with the application's code: {'; '.join(map(_change, changes))}")
         elif changes:
@@ -269,4 +269,4 @@ def _tell_unfixed(found: Plan) -> None:
             alike.setdefault((finding.code, finding.name, reason), []).append(finding)
     for (code, name, reason), findings in alike.items():
         more = f" and {len(findings) - 1} more" if len(findings) > 1 else ""
-        say(f"no fix: {findings[0].at}{more}: {code} {name}: {reason}")
+        say(f"no fix: {findings[0].at}{more}: {code} ({name}): {reason}")
