@@ -20,7 +20,7 @@ from ..sim.partition.state import Policy
 from ..sim.producer.policy import FAMILIES, ProducerPolicy
 from ..sim.questions import ask
 from ..sim.search.verdict import Bounds, Broken, Holds, Step, Unknown, Verdict
-from ..sim.tolerance import headline, tolerance
+from ..sim.tolerance import Ask, headline, tolerance
 from .common_verdicts import FILE, FORMAT, key_of, question_text, simulator_digest
 from .judge import counts
 from .policies import behaviour
@@ -63,10 +63,7 @@ def common_verdicts() -> Iterator[tuple[Question, Verdict]]:
         of_producer = isinstance(policy, ProducerPolicy)
         for rule in rules:
             if (rule.guarantee in PRODUCER_GUARANTEES) == of_producer and _is_asked(rule, policy):
-                for faults in rule.faults or ({},):
-                    put(
-                        rule.guarantee or "", policy, counts(rule.environment, policy), counts(faults, policy)
-                    )
+                _ask_rule(rule, policy, put)
         if not of_producer:
             headline(policy, put)
             for guarantee, names in TOLERANCE_FAULTS.items():
@@ -74,6 +71,17 @@ def common_verdicts() -> Iterator[tuple[Question, Verdict]]:
                     tolerance(policy, guarantee, fault, SEARCHED_UP_TO, ask=put)
         yield from new
         new.clear()
+
+
+def _ask_rule(rule: Rule, policy: Any, put: Ask) -> None:
+    """As an audit asks it, and as a fix is held against it: how many of a fault are survived."""
+    guarantee, environment = rule.guarantee or "", counts(rule.environment, policy)
+    for faults in rule.faults or ({},):
+        wanted = counts(faults, policy)
+        put(guarantee, policy, environment, wanted)
+        if len(wanted) == 1:
+            ((fault, most),) = wanted.items()
+            tolerance(policy, guarantee, fault, most, environment, put)
 
 
 def partition_policies() -> list[Policy]:
