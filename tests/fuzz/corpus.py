@@ -12,7 +12,7 @@ from tests.rules.case_files import Case, all_cases, read_cases
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 # What is expected and what runs the cases lies beside the inputs, and is none.
-NO_INPUT = (".py", ".md", ".txt", ".jsonl", ".csv", ".java", ".pyc", "expected.json", "compiled.json")
+NO_INPUT = (".py", ".png", ".md", ".txt", ".jsonl", ".csv", ".java", ".pyc", "expected.json", "compiled.json")
 NO_INPUTS = {"bench", "browser", "oracles", "packaging", "__pycache__"}
 BYTES_MAX = 64_000
 
