@@ -26,13 +26,23 @@ import pyarrow.parquet as pq
 
 HERE = Path(__file__).parent
 KAFKA = "4.3.1"
-LINGER_MS, BURST_EVERY_MS, BURSTS = 200, 600, 30
+LINGER_MS, BURST_EVERY_MS, BURSTS = 200, 600, 12
+# Of each burst: enough of the stream for several segments, of which Kafka allows none below 1 MiB.
+BURST_RECORDS, STREAM_RECORDS = 30, 1000
 SEGMENT_BYTES, RETENTION_BYTES = 1 << 20, 2 << 20
 TOPICS = {
     "bursts": (6, {}),
     "stream": (1, {"segment.bytes": str(SEGMENT_BYTES), "retention.bytes": str(RETENTION_BYTES)}),
 }
-BROKER = {"log.retention.check.interval.ms": "1000", "log.segment.delete.delay.ms": "1000"}
+BROKER = {
+    "log.initial.task.delay.ms": "1000",  # else it looks 30 s after its start for the first time
+    "log.retention.check.interval.ms": "1000",
+    "log.segment.delete.delay.ms": "1000",
+}
+# Processes that live for seconds.
+LIGHT = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+# So many looks of the broker at its log that delete nothing, and it is done.
+QUIET_SECONDS, PATIENCE_SECONDS = 4, 60
 _POM = """<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
 <groupId>replay</groupId><artifactId>broker</artifactId><version>1</version><dependencies><dependency>
 <groupId>org.apache.kafka</groupId><artifactId>kafka_2.13</artifactId><version>VERSION</version>
@@ -82,7 +92,7 @@ def broker(folder: Path, classpath: str):
     }
     path = folder / "server.properties"
     path.write_text("".join(f"{key}={value}\n" for key, value in settings.items()))
-    java = ["java", "-Xmx400m", "-cp", classpath]
+    java = ["java", *LIGHT, "-Xmx400m", "-cp", classpath]
     format_words = [
         "kafka.tools.StorageTool",
         "format",
@@ -118,10 +128,10 @@ def rows(begin_ms: int) -> list[dict[str, Any]]:
     made = []
     for burst in range(BURSTS):
         at = burst * BURST_EVERY_MS
-        for _ in range(30):
+        for _ in range(BURST_RECORDS):
             key = f"user-{dice.randrange(50)}"
             made.append(_row(begin_ms, at, "bursts", key, dice.randrange(20, 400)))
-        for _ in range(400):
+        for _ in range(STREAM_RECORDS):
             made.append(_row(begin_ms, at, "stream", f"k{dice.randrange(1000)}", dice.randrange(200, 700)))
     return made
 
@@ -171,6 +181,23 @@ def written(words: list[str], logs: Path) -> dict[tuple[str, int], dict[str, Any
     return found
 
 
+def settled(
+    logs: Path, before: dict[tuple[str, int], dict[str, Any]]
+) -> dict[tuple[str, int], dict[str, Any]]:
+    """What is on disk when retention has deleted something and then, for some looks, nothing more."""
+    end = time.monotonic() + PATIENCE_SECONDS
+    found, since = before, time.monotonic()
+    while time.monotonic() < end and (found == before or time.monotonic() - since < QUIET_SECONDS):
+        time.sleep(0.5)
+        try:
+            now = stored(logs)
+        except FileNotFoundError:  # deleted between a look at the folder and one at the file
+            continue
+        if now != found:
+            found, since = now, time.monotonic()
+    return found
+
+
 def compare(spark: Any, folder: Path) -> dict[str, Any]:
     """The differences; none is what is wanted."""
     from advisor.replay import replay_workload
@@ -207,14 +234,12 @@ def compare(spark: Any, folder: Path) -> dict[str, Any]:
         (folder / "topics.txt").write_text("\n".join(topic_lines) + "\n")
         (folder / "later.txt").write_text(f"stream\tretention.bytes={RETENTION_BYTES}\n")
         writer = [
-            "java", "-Xmx200m", "-cp", classpath, str(HERE / "WriteTrace.java"),
+            "java", *LIGHT, "-Xmx200m", "-cp", classpath, str(HERE / "WriteTrace.java"),
             str(config / "producer.properties"), str(folder / "topics.txt"), str(listed),
             str(folder / "later.txt"),
         ]  # fmt: skip
         before = written(writer, logs)
-        # The broker looks 30 s after its start for the first time, then every second.
-        time.sleep(36)
-        after = stored(logs)
+        after = settled(logs, before)
     result = replay_workload(
         spark,
         str(trace),

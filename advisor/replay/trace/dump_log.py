@@ -11,10 +11,21 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from ...sim.wire.batches import BATCH_OVERHEAD, contents_size, placed_size
-from ...syntax.numbers import LONG, integer
+from ...syntax.numbers import LONG, integer, is_digits
 
-_FILE = re.compile(r"Dumping (?:.*/)?([^/]+)-([0-9]{1,9})/[0-9]+\.log\s*$")
-_PAIR = re.compile(r"(\w+): (\S+)")
+_PAIR = re.compile(r"\b(\w++): (\S++)")
+
+
+def _partition(line: str) -> tuple[str, int] | None:
+    """Of the line `Dumping /data/orders-3/00000000000000000000.log`: orders, 3."""
+    _, dumping, path = line.partition("Dumping ")
+    folder, _, file = path.rstrip().rpartition("/")
+    topic, _, number = folder.rpartition("/")[2].rpartition("-")
+    segment = file.removesuffix(".log")
+    if not (dumping and topic and segment != file and is_digits(segment) and is_digits(number)):
+        return None
+    partition = integer(number, (0, 10**9 - 1))
+    return None if partition is None else (topic, partition)
 
 
 class Compression(NamedTuple):
@@ -39,10 +50,9 @@ class DumpReader:
 
     def rows(self, lines: Iterable[str]) -> Iterator[dict[str, Any]]:
         for line in lines:
-            named = _FILE.search(line)
+            named = _partition(line)
             if named is not None:
-                self.topic = named[1]
-                self.partition = integer(named[2], (0, 10**9)) or 0
+                self.topic, self.partition = named
                 continue
             pairs = {word.lower(): value for word, value in _PAIR.findall(line.partition(" payload:")[0])}
             if "baseoffset" in pairs:

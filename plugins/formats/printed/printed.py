@@ -22,7 +22,7 @@ from ..properties import hints, stem_of
 
 FORMAT = "printed"
 _VALUES = re.compile(
-    r"\b(ProducerConfig|ConsumerConfig|AdminClientConfig|StreamsConfig|KafkaConfig) values: ?$"
+    r"\b(ProducerConfig|ConsumerConfig|AdminClientConfig|StreamsConfig|KafkaConfig) values: ?$", re.MULTILINE
 )
 _COMPONENTS = {
     "ProducerConfig": "producer",
@@ -31,16 +31,17 @@ _COMPONENTS = {
     "StreamsConfig": "streams",
     "KafkaConfig": "broker",
 }
-_VALUE = re.compile(r"[ \t]+([a-z][\w.-]*(?:\.[\w-]+)*) = (.*)$")
+_VALUE = re.compile(r"[ \t]++([a-z][\w.-]*+) = (.*+)")
 _TOPIC = re.compile(
-    r"Topic: ?(\S+)[ \t].*?PartitionCount: ?(\d+)[ \t]+ReplicationFactor: ?(\d+)(?:[ \t]+Configs: ?(.*))?$"
+    r"^Topic: ?(\S++)[ \t].*?PartitionCount: ?(\d++)[ \t]++ReplicationFactor: ?(\d++)"
+    r"(?:[ \t]++Configs: ?(.*+))?$",
+    re.MULTILINE,
 )
-_DESCRIBED = re.compile(
-    r"(?:Dynamic |All )?[Cc]onfigs for (topic|broker|brokers)[ :]'?([\w.-]*)'? are:?[ \t]*(.*)$"
-)
-_LINE = re.compile(r"[ \t]+([\w.-]+)=(.*?) sensitive=(true|false) synonyms=")
-_FEATURE = re.compile(r"Feature: ?(\S+)[ \t].*?FinalizedVersionLevel: ?(\S+)")
-_PAIR = re.compile(r"([\w.-]+)=((?:[^,=]|,(?![\w.-]+=))*)")
+_DESCRIBED = re.compile(r"[Cc]onfigs for (topic|brokers?)[ :]'?([\w.-]*+)'? are:?[ \t]*+(.*+)")
+_LINE = re.compile(r"^[ \t]++([\w.-]++)=(.*?) sensitive=(true|false) synonyms=", re.MULTILINE)
+# Names and versions are short: a line that says "Feature:" over and over is not read over and over.
+_FEATURE = re.compile(r"Feature: ?(\S{1,100}+)[ \t].{0,300}?FinalizedVersionLevel: ?(\S++)")
+_PAIR = re.compile(r"(?<![\w.-])([\w.-]++)=((?:[^,=]++|,(?![\w.-]++=))*+)")
 # More different clients than these in one log are a load test's.
 _BLOCKS_MAX = 200
 _LINE_MAX = 20_000
@@ -55,10 +56,14 @@ class _Block(NamedTuple):
 
 
 def claim(name: str, text: str) -> int:
-    for pattern in (_VALUES, _TOPIC, _FEATURE):
-        if re.search(pattern.pattern, text, re.MULTILINE):
-            return 72
-    return 72 if _LINE.search(text) or re.search(_DESCRIBED.pattern, text, re.MULTILINE) else 0
+    found = (
+        _VALUES.search(text)
+        or _TOPIC.search(text)
+        or _FEATURE.search(text)
+        or _LINE.search(text)
+        or _DESCRIBED.search(text)
+    )
+    return 72 if found else 0
 
 
 def load(source: Source) -> Loaded:
