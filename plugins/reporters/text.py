@@ -188,7 +188,9 @@ def _not_read(report: Report, look: Look, listed: bool) -> Iterator[str]:
         text = printable(f"{file['status']} {look.path_of(file['file'])}: {file['reason']}")
         yield from wrapped(text, look.width, "  ")
     if len(files) > len(shown):
-        yield f"and {count(len(files) - len(shown), 'more file')} of Kafka's not read: --files lists them"
+        rest = files[len(shown) :]
+        read = "not read whole" if any(file["status"] == "partial" for file in rest) else "not read"
+        yield f"and {count(len(rest), 'more file')} of Kafka's {read}: --files lists them"
 
 
 # -- what is wrong -----------------------------------------------------------------------------------------

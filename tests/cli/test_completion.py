@@ -44,7 +44,7 @@ def shell_env(kept, tmp_path) -> dict[str, str]:
         (["audit", "--fail-on", "=", "n"], ["never", "note"]),
         (["audit", "--format", "="], None),
         (["audit", "--report", "sar"], ["nospace", "sarif="]),
-        (["audit", "--select", "KA101,KA30"], ["KA101,KA301", "KA101,KA302", "KA101,KA303"]),
+        (["audit", "--select", "KA101,KA30"], [f"KA101,KA30{n}" for n in range(1, 5)]),
         (["audit", "--set", "topic.min.insync"], ["nospace", "topic.min.insync.replicas="]),
         (["explain", "min.insync"], ["min.insync.replicas"]),
         (["explain", "acked-record-l"], ["acked-record-loss"]),

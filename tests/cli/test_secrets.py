@@ -67,7 +67,7 @@ FILES = {
     "spring/application.yml": "spring:\n  kafka:\n    bootstrap-servers: kafka:9092\n"
     "    ssl:\n      key-password: Zq7x-spring\n      key-pasword: Zq7x-typo-field-password=Zq7x\n"
     "      trust-store-password: ${TRUST:Zq7x-default}\n"
-    "    producer:\n      password: Zq7x-nothing-binds\n      acks: ALL\n"
+    "    producer:\n      password: Zq7x-own\n      sasl-jaas-config: Zq7x-nothing-binds\n      acks: ALL\n"
     f"      properties:\n        sasl.jaas.config: '{JAAS}'\n        ssl.key.password: Zq7x-twice\n"
     "    properties:\n      ssl.key.password: Zq7x-over\n      my.secret.token: Zq7x-token\n"
     "      registry: https://alice:Zq7x-yaml-url@r:1\n",

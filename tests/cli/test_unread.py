@@ -44,11 +44,18 @@ def test_every_file_of_kafkas_is_in_the_report(advisor, tmp_path):
 
 @pytest.mark.parametrize("words", [(), ("--files",)])
 def test_the_text_counts_many_and_lists_them_when_asked(advisor, tmp_path, words):
-    placed(tmp_path, {f"topics-{n}.sh": KAFKAS["deploy/topics.sh"] for n in range(7)})
+    placed(tmp_path, {f"kafka-{n}.toml": KAFKAS["conf/kafka.toml"] for n in range(7)})
     placed(tmp_path, {"producer.properties": PRODUCER})
     text = advisor("audit", "--fail-on", "never", *words, ".").stdout
-    assert text.count("\nskipped topics-") + text.count("  skipped topics-") == (7 if words else 4)
+    assert text.count("\nskipped kafka-") + text.count("  skipped kafka-") == (7 if words else 4)
     assert ("and 3 more files of Kafka's not read: --files lists them" in text) == (not words)
+
+
+def test_what_is_read_in_part_is_not_called_unread(advisor, tmp_path):
+    placed(tmp_path, {f"topics-{n}.sh": KAFKAS["deploy/topics.sh"] for n in range(7)})
+    text = advisor("audit", "--fail-on", "never", ".").stdout
+    assert text.count("partial topics-") == 4
+    assert "and 3 more files of Kafka's not read whole: --files lists them" in text
 
 
 def test_a_template_is_read_as_what_it_makes(advisor, tmp_path):
