@@ -92,8 +92,7 @@ def _hooked(args: argparse.Namespace) -> list[str]:
     from ..registry import load_registry
     from .shared.staged import paths_of_hook
 
-    formats = load_registry(args.plugin).formats
-    return list(paths_of_hook(args.paths, (suffix for spec in formats for suffix in spec.suffixes)))
+    return list(paths_of_hook(args.paths, load_registry(args.plugin)))
 
 
 def _what_ifs(words: Sequence[str]) -> list[Any]:

@@ -52,7 +52,7 @@ def load_file(
     """None for a walked file that no format wants. `beside` is told each other file that is looked at. With
     `shapes`, texts that differ in names alone are read once. `unsaved`: what an editor has, by real path."""
     name = os.path.basename(path).lower()
-    offered = _by_suffix(name, registry)
+    offered = by_suffix(name, registry)
     wanted = named or bool(offered)
     if not wanted and not may_configure(name):
         return None
@@ -91,7 +91,7 @@ def load_bytes(
     offered = offered or _offered(record, registry)
     if not named:
         # Most files of a repository are nobody's: they cost a look at their bytes and no more.
-        offered = [spec for spec in offered if not spec.markers or _is_marked(data, spec.markers)]
+        offered = [spec for spec in offered if not spec.markers or is_marked(data, spec.markers)]
         if not offered:
             return None
     encodings = [spec.fallback_encoding for spec in offered if spec.fallback_encoding]
@@ -170,10 +170,10 @@ def _stem(file: str) -> str:
 
 def _offered(record: FileRecord, registry: Registry) -> list[FormatSpec]:
     """The formats that a file's name suggests; of a name that suggests none, all."""
-    return _by_suffix(os.path.basename(record.path).lower(), registry) or list(registry.formats)
+    return by_suffix(os.path.basename(record.path).lower(), registry) or list(registry.formats)
 
 
-def _by_suffix(name: str, registry: Registry) -> list[FormatSpec]:
+def by_suffix(name: str, registry: Registry) -> list[FormatSpec]:
     """A template is offered to the formats of what it makes: server.properties.j2 is read as properties."""
     found = [spec for spec in registry.formats if name.endswith(spec.suffixes)]
     made = _made_name(name)
@@ -188,7 +188,7 @@ def _made_name(name: str) -> str:
     return next(name[: -len(end)] for end in TEMPLATES if name.endswith(end))
 
 
-def _is_marked(data: bytes, markers: tuple[str, ...]) -> bool:
+def is_marked(data: bytes, markers: tuple[str, ...]) -> bool:
     """Whether the bytes may hold one of the markers, also in an encoding that is then refused by name."""
     for encoded in _encoded(markers):
         if encoded in data:
@@ -213,7 +213,7 @@ def _load_large(
     try:
         head = read_head(record.path, root)
         for spec in offered:
-            if spec.stream is not None and (record.named or _is_marked(head, spec.markers)):
+            if spec.stream is not None and (record.named or is_marked(head, spec.markers)):
                 lines = enumerate(read_lines(record.path, root), 1)
                 loaded = function(spec.stream, "loaded")(record.file, lines)
                 if loaded.documents:
@@ -223,7 +223,7 @@ def _load_large(
                     )
     except (OSError, Unreadable, PluginError) as failure:
         return record._replace(reason=str(failure), error=LoadError(str(failure)))
-    if not record.named and not any(not spec.markers or _is_marked(head, spec.markers) for spec in offered):
+    if not record.named and not any(not spec.markers or is_marked(head, spec.markers) for spec in offered):
         return None
     return record._replace(reason=str(error), error=LoadError(str(error)))
 

@@ -23,6 +23,7 @@ SCHEMA = jsonschema.Draft202012Validator(
     json.loads((ROOT / "advisor/schemas/report.schema.json").read_text())
 )
 SEEDS = {
+    "ansible": ["tests/formats/ansible/inventory/hosts.yml"],
     "properties": [
         "samples/quickstart/producer.properties",
         "samples/quickstart/server.properties",
@@ -39,16 +40,33 @@ SEEDS = {
     "kubernetes": ["tests/formats/kubernetes/spring-variables/billing.yaml"],
     "strimzi": ["samples/strimzi/kafka.yaml", "tests/formats/strimzi/mirror-maker-2/old.yaml"],
     "cloudformation": ["tests/formats/cloudformation/yaml/msk.yml"],
-    "connector": ["tests/formats/connector/source-overrides/sources.json"],
-    "helm": ["tests/formats/helm/bitnami/values.yaml"],
+    "connector": [
+        "samples/connect/connectors/orders-source.json",
+        "tests/formats/connector/source-overrides/sources.json",
+    ],
+    "declared-topics": [
+        "tests/formats/declared-topics/ansible/playbook.yml",
+        "tests/formats/declared-topics/jikkou/topics.yaml",
+        "tests/formats/declared-topics/julie/descriptor.yaml",
+        "tests/formats/declared-topics/kafka-gitops/state.yaml",
+        "tests/formats/declared-topics/topicctl/orders.yaml",
+    ],
+    "helm": ["samples/helm/values.yaml", "tests/formats/helm/bitnami/values.yaml"],
     "java-source": [
         "tests/formats/java-source/client-maps/KafkaConfig.java",
         "tests/formats/java-source/kotlin/Consumers.kt",
     ],
     "librdkafka": ["tests/formats/librdkafka/python/worker.py", "tests/formats/librdkafka/go/main.go"],
     "micronaut": ["tests/formats/micronaut/yaml/application.yml"],
+    "printed": [
+        "tests/formats/printed/client-log/app.log",
+        "tests/formats/printed/described/configs.txt",
+        "tests/formats/printed/described/features.txt",
+        "tests/formats/printed/described/topics.txt",
+    ],
     "quarkus": ["tests/formats/quarkus/channels/application.properties"],
-    "terraform": ["tests/formats/terraform/msk/msk.tf"],
+    "script": ["tests/formats/script/topics/create-topics.sh"],
+    "terraform": ["samples/terraform/msk.tf", "tests/formats/terraform/msk/msk.tf"],
 }
 # What means something to one of the syntaxes, and bytes that mean nothing to any.
 PIECES = [
@@ -150,3 +168,14 @@ def test_every_format_is_among_the_samples():
     from advisor.registry import load_registry
 
     assert set(SEEDS) == {spec.name for spec in load_registry().formats}
+
+
+@pytest.mark.parametrize(
+    ("format_", "seed"), [(name, seed) for name, seeds in SEEDS.items() for seed in seeds]
+)
+def test_every_sample_is_of_its_format(format_, seed, tmp_path):
+    """Else the mutants would be of a reader that is here by another sample already."""
+    copy = tmp_path / os.path.basename(seed)
+    copy.write_bytes((ROOT / seed).read_bytes())
+    (file,) = audit_paths([str(tmp_path)], **QUICK)["files"]
+    assert file["format"] == format_

@@ -140,6 +140,8 @@ def test_files_of_others_are_fine(hooked):
         "ci.yml": "jobs:\n  build: [1, 2]\n",
         "chart/templates/x.yaml": "{{- if .Values.on }}\nservices: {{ .Values.x }}\n{{- end }}\n",
         "nginx.conf": "server { listen 80; }\n",
+        "start.sh": "#!/bin/sh\nkafka-topics --list\n",
+        "words.txt": "Config values: none\n",
         "empty.properties": "",
         "latin.yml": "name: caf\xe9\n".encode("latin-1"),
         "blob.conf": b"\x00\x01\x02",
@@ -178,6 +180,21 @@ def test_a_deleted_file_changes_what_is_said_of_the_rest(hooked):
     done = hooked.run({})
     assert done.returncode == 0, "a deleted file that is not Kafka's asks for nothing"
     assert "KA006" not in done.stdout
+
+
+def test_a_deleted_script_counts_if_it_made_topics(hooked):
+    scripts = {
+        "start.sh": "#!/bin/sh\nexec java -jar app.jar\n",
+        "topics.sh": "kafka-topics --bootstrap-server kafka:9092 --create --topic orders --partitions 3\n",
+    }
+    for name, text in {"producer.properties": BAD, **scripts}.items():
+        (hooked.folder / name).write_text(text)
+    commit(hooked.folder)
+    for name, code in (("start.sh", 0), ("topics.sh", 1)):
+        (hooked.folder / name).unlink()
+        done = hooked.run({})
+        assert done.returncode == code, name + done.stdout + done.stderr
+        assert ("KA006" in done.stdout) == bool(code)
 
 
 def test_the_project_file_speaks_of_every_file(hooked):
