@@ -52,9 +52,6 @@ MADE: dict[tuple[str, str], Callable[[Any], list[Any]]] = {
     ("advisor/fleet/trees/plan_there.py", "found_there"): lambda module: [
         re.compile(r"(?:\.yml|\.properties)$")
     ],
-    ("advisor/read/text_shapes.py", "TextShapes.__init__"): lambda module: [
-        re.compile("kafka|spring|aaaa|aaab", re.IGNORECASE)
-    ],
     ("plugins/formats/created_topics.py", "topics_of"): lambda module: [
         re.compile(r"\n|" + re.escape(separator)) for separator in (",", " ", "||", "a")
     ],
