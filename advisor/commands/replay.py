@@ -25,8 +25,8 @@ results: OUT/current names the last whole run; OUT/runs/NAME holds its tables (p
 workload.toml and report.html.
 
 exit codes:
-  0  nothing at or over --fail-on
-  1  findings at or over --fail-on
+  0  no finding at or above --fail-on
+  1  findings at or above --fail-on
   2  Spark or Java is missing, the trace or the configuration cannot be read, or the command is broken
 """
 

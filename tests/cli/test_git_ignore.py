@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -12,10 +11,14 @@ from hypothesis import strategies as st
 
 from advisor.read.files import find_scope
 from advisor.read.git.ignored import fits_word, parse_patterns
+from tests.conftest import needs
 
 from .telling import PRODUCER, report_of, statuses
 
-needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+
+@pytest.fixture(scope="module")
+def git():
+    return needs("git")
 
 
 def walked(folder: Path) -> set[str]:
@@ -78,7 +81,7 @@ PATTERNS = st.sampled_from(
 )
 
 
-@needs_git
+@pytest.mark.usefixtures("git")
 @given(top=st.lists(PATTERNS, max_size=5), inner=st.lists(PATTERNS, max_size=3))
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 def test_as_git_does(tmp_path_factory, top, inner):
@@ -92,7 +95,7 @@ def test_as_git_does(tmp_path_factory, top, inner):
     assert walked(folder) == listed(folder)
 
 
-@needs_git
+@pytest.mark.usefixtures("git")
 @pytest.mark.parametrize("version", ["2", "4"])
 def test_what_is_tracked_is_not_ignored(tmp_path, version):
     for name in ("kept/a.properties", "kept/b.properties", "other/c.properties"):

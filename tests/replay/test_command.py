@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 
 import pyarrow.parquet as pq
 import pytest
@@ -77,8 +76,7 @@ def test_words_that_do_not_fit_are_told(tmp_path):
 
 def test_a_real_broker_stores_what_is_replayed(spark, tmp_path):
     """Partitions, batches, segments and what retention leaves, on the disk of a real Kafka: all equal."""
-    if shutil.which("mvn") is None:
-        pytest.skip("Maven fetches the broker")
+    needs("mvn")  # it fetches the broker
     needs("java")
     from .real_broker import compare
 
