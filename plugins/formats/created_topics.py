@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from advisor.api import Dropped, Fact, Location, Origin, Setting, is_digits, setting
 
-from .image_names import Image
-from .images import Variable
+from .containers.image_names import Image
+from .containers.images import Variable
 
 
 class Topic(NamedTuple):

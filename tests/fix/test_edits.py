@@ -6,8 +6,9 @@ import pytest
 import yaml
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from kafka_advisor_plugins.formats import edit_env, edit_properties, edit_yaml
-from kafka_advisor_plugins.formats.envfile import parse_env
+from kafka_advisor_plugins.formats import edit_properties, edit_yaml
+from kafka_advisor_plugins.formats.containers import edit_env
+from kafka_advisor_plugins.formats.containers.envfile import parse_env
 
 from advisor.edit.steps import CannotEdit, EditStep, spliced
 from advisor.model import Document, Source

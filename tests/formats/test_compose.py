@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kafka_advisor_plugins.formats import compose, envfile
-from kafka_advisor_plugins.formats.compose_env import interpolate
-from kafka_advisor_plugins.formats.envfile import parse_env
-from kafka_advisor_plugins.formats.image_names import Image, base_image, classify, guess
-from kafka_advisor_plugins.formats.images import Variable, read_environment
+from kafka_advisor_plugins.formats.containers import compose, envfile
+from kafka_advisor_plugins.formats.containers.compose_env import interpolate
+from kafka_advisor_plugins.formats.containers.envfile import parse_env
+from kafka_advisor_plugins.formats.containers.image_names import Image, base_image, classify, guess
+from kafka_advisor_plugins.formats.containers.images import Variable, read_environment
 
 from advisor.model import LoadError, Source
 from tests.formats import runner

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from kafka_advisor_plugins.formats import kubernetes
+from kafka_advisor_plugins.formats.kube import kubernetes
 
 from advisor.model import Source
 from tests.formats import runner

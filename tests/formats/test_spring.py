@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from kafka_advisor_plugins.formats import spring
-from kafka_advisor_plugins.formats.spring_source import elements, matches, variants
+from kafka_advisor_plugins.formats.spring import spring
+from kafka_advisor_plugins.formats.spring.spring_source import elements, matches, variants
 
 from advisor.model import Document, Loaded, LoadError, Source
 from advisor.syntax.units import meant, spring_bytes, spring_millis
@@ -182,7 +182,7 @@ def test_what_a_bare_number_was_meant_to_be(key: str, text: str, expected: str |
     ],
 )
 def test_a_name_of_nothing_binds_nothing(name, text):
-    from kafka_advisor_plugins.formats import spring
+    from kafka_advisor_plugins.formats.spring import spring
 
     from advisor.api import LoadError, Source
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kafka_advisor_plugins.formats import strimzi
-from kafka_advisor_plugins.formats.strimzi_config import BROKER, CONNECT
+from kafka_advisor_plugins.formats.strimzi import strimzi
+from kafka_advisor_plugins.formats.strimzi.strimzi_config import BROKER, CONNECT
 
 from advisor.model import LoadError, Source
 from tests.formats import runner

@@ -29,8 +29,8 @@ from advisor.api import (
 
 from .. import roles
 from ..brokers import broker_facts
-from ..image_names import classify
-from ..images import Variable, read_environment
+from ..containers.image_names import classify
+from ..containers.images import Variable, read_environment
 from ..maps.embedded import placed
 from ..maps.node_settings import Settings, completed, is_given, settings_of, text_of
 

@@ -25,10 +25,10 @@ from advisor.api import (
     setting,
 )
 
-from ..compose import is_tool
-from ..compose_service import OVERRIDE
-from ..image_names import Image, classify, guess
-from ..images import Variable
+from ..containers.compose import is_tool
+from ..containers.compose_service import OVERRIDE
+from ..containers.image_names import Image, classify, guess
+from ..containers.images import Variable
 from .config_maps import FORMAT, document_of_variables, label_of, variables_of
 
 Pair = tuple[str, str]

@@ -9,12 +9,13 @@ from collections.abc import Iterator
 
 from advisor.api import Document, LoadError, Location, Node, Origin, Source
 
-from .. import properties, spring
+from .. import properties
 from ..brokers import broker_facts, listener_hints, worker_hints
-from ..image_names import Image, guess
-from ..images import Variable, read_environment
+from ..containers.image_names import Image, guess
+from ..containers.images import Variable, read_environment
 from ..maps.embedded import first_line
 from ..maps.node_settings import is_given, text_of
+from ..spring import spring
 
 FORMAT = "kubernetes"
 # So sure must a format be of a text within another file: nobody has named it.

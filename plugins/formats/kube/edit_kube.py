@@ -7,10 +7,12 @@ from collections.abc import Callable
 
 from advisor.api import CannotEdit, Document, EditStep, Source, Splice, inserted_after, spliced
 
-from .. import edit_kubernetes, edit_properties, edit_spring
-from ..edit_env import variable_for
+from .. import edit_properties
+from ..containers.edit_env import variable_for
 from ..edit_yaml import Spot, mappings, tail, tree
 from ..maps.edit_nodes import edit_map
+from ..spring import edit_spring
+from . import edit_kubernetes
 
 Edit = Callable[[Source, Document, EditStep], str]
 

@@ -74,7 +74,7 @@ def load(source: Source) -> Loaded:
         if resource.text_at("kind") in _KINDS:
             found += _workload(source.file, resource, services, maps)
     if maps:
-        from .kube.config_maps import documents_of
+        from .config_maps import documents_of
 
         brokers = any(document.component in ("broker", "connect") for document in found)
         for resource in maps:
@@ -101,7 +101,7 @@ def _at(node: Node | None, *names: str) -> Node | None:
 
 def _workload(file: str, resource: Node, services: list[Node], maps: list[Node]) -> list[Document]:
     if _may_run_kafka(resource):
-        from .kube.broker_pods import documents_of
+        from .broker_pods import documents_of
 
         found = list(documents_of(file, resource, services, maps))
         if found:
@@ -129,7 +129,7 @@ def _workload(file: str, resource: Node, services: list[Node], maps: list[Node])
             Document(file, "kubernetes", "workload", name, (), "", resource.line, tuple(facts), hints=hints)
         ]
     # Most workloads have none, and Spring's fields are much to load.
-    from .spring_env import clients_of, prop
+    from ..spring.spring_env import clients_of, prop
 
     props = [prop(file, variable, _filled(text, named), line) for variable, text, line in given]
     found = clients_of(file, name, props)
@@ -149,7 +149,7 @@ def _is_kafka(image: str | None) -> bool:
     """A broker or a worker, and no client."""
     if image is None or not re.search(r"kafka|connect", image, re.IGNORECASE):
         return False
-    from .image_names import classify
+    from ..containers.image_names import classify
 
     return classify(image) is not None
 

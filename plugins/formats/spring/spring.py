@@ -18,7 +18,7 @@ from collections.abc import Sequence
 
 from advisor.api import Document, Loaded, LoadError, Source
 
-from .properties import stem_of
+from ..properties import stem_of
 from .spring_clients import documents
 from .spring_fields import SECTIONS
 from .spring_source import Part, Prop, parts, uniform, variants

@@ -21,8 +21,8 @@ from advisor.api import (
     spliced,
 )
 
-from . import edit_properties
-from .edit_yaml import Spot, added, filled, indent_of, removed, renamed, scalar, tail, tree, valued
+from .. import edit_properties
+from ..edit_yaml import Spot, added, filled, indent_of, removed, renamed, scalar, tail, tree, valued
 from .spring_fields import SECTIONS, field_for, field_of
 from .spring_source import _DIVIDER, _FILTERED, elements, uniform
 

@@ -26,7 +26,8 @@ from advisor.api import (
     without_actions,
 )
 
-from .brokers import broker_facts, listener_hints, texts, worker_hints
+from ..brokers import broker_facts, listener_hints, texts, worker_hints
+from ..created_topics import topics_of
 from .compose_clients import Application, addresses_of, documents_of
 from .compose_env import Place, dotenv, environment_of, interpolate
 from .compose_service import (
@@ -44,7 +45,6 @@ from .compose_service import (
     replicas_of,
     services_of,
 )
-from .created_topics import topics_of
 from .image_names import Image, classify, guess
 from .images import Variable, escaped_key, read_environment
 

@@ -22,8 +22,9 @@ from advisor.api import (
     value_of,
 )
 
-from . import roles, spring_stream
-from .properties import hints
+from .. import roles
+from ..properties import hints
+from . import spring_stream
 from .spring_fields import ALWAYS_SET, SECTIONS, converted, field_of, meant_by
 from .spring_source import Part, Prop, matches, uniform
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from advisor.api import Document, Dropped, Fact, Node, Setting, setting
 
-from .brokers import texts, worker_hints
+from ..brokers import texts, worker_hints
 from .strimzi_config import (
     BRIDGE_CONSUMER,
     BRIDGE_PRODUCER,

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from advisor.api import Document, Loaded, Source, known_anywhere
 
-from .brokers import broker_facts, listener_hints, worker_hints
+from ..brokers import broker_facts, listener_hints, worker_hints
 from .image_names import guess
 from .images import Variable, escaped_key, read_environment
 

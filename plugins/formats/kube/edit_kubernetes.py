@@ -17,7 +17,7 @@ from advisor.api import (
     spliced,
 )
 
-from .edit_yaml import Spot, joined, mappings, renamed, scalar, tail, tree
+from ..edit_yaml import Spot, joined, mappings, renamed, scalar, tail, tree
 from .kubernetes import is_filled_in
 
 _SECTIONS = {"consumer": "CONSUMER_", "producer": "PRODUCER_", "admin": "ADMIN_", "streams": "STREAMS_"}

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from advisor.api import CannotEdit, Document, EditStep, Source, Splice, spliced
 
-from . import edit_env
-from .edit_env import is_filled_in, stands_for, variable_for
-from .edit_yaml import (
+from ..edit_yaml import (
     Spot,
     added,
     element_added,
@@ -19,6 +17,8 @@ from .edit_yaml import (
     tree,
     valued,
 )
+from . import edit_env
+from .edit_env import is_filled_in, stands_for, variable_for
 
 
 def edit(source: Source, document: Document, step: EditStep) -> str:

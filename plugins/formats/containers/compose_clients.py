@@ -30,7 +30,7 @@ def documents_of(file: str, applications: Sequence[Application]) -> list[Documen
         given = [variable for variable in one.variables.values() if variable.name.startswith(_SPRING)]
         if given:
             # Most files have none, and Spring's fields are much to load.
-            from .spring_env import clients_of, prop
+            from ..spring.spring_env import clients_of, prop
 
             props = [prop(each.file, each.name, each.text, each.line or one.line) for each in given]
             found += [

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from advisor.api import CannotEdit, Document, EditStep, Source, Splice, is_template, related, spliced
 
-from .edit_yaml import Spot, added, filled, mappings, removed, renamed, scalar, tree, valued
+from ..edit_yaml import Spot, added, filled, mappings, removed, renamed, scalar, tree, valued
 from .strimzi import _LINE_TEMPLATE
 
 # Where each kind keeps the settings of its document.

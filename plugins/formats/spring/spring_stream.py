@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from advisor.api import Document, Dropped, Fact, Location, Origin, Setting, integer, setting, value_of
 
-from . import roles
-from .properties import hints
+from .. import roles
+from ..properties import hints
 from .spring_source import Part, Prop, uniform
 
 _PREFIX = ("spring", "cloud", "stream")
