@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from .join.controllers import holds_partitions as holds_partitions
     from .join.controllers import roles_of as roles_of
     from .join.old_clients import clients_too_old as clients_too_old
+    from .join.old_clients import stated_version as stated_version
     from .model import Change as Change
     from .model import Deployment as Deployment
     from .model import Document as Document
@@ -92,6 +93,7 @@ if TYPE_CHECKING:
     from .syntax.numbers import fact_count as fact_count
     from .syntax.numbers import integer as integer
     from .syntax.numbers import is_digits as is_digits
+    from .syntax.pattern import pattern as pattern
     from .syntax.properties import Entry as Entry
     from .syntax.properties import parse_properties as parse_properties
     from .syntax.units import meant as meant
@@ -121,7 +123,7 @@ _HOMES = {
     "Setting Source Undisclosed Unknown Value",
     "output.text": "json_text printable",
     "join.controllers": "READ_BY_CONTROLLERS controllers_apart first_setting holds_partitions roles_of",
-    "join.old_clients": "clients_too_old",
+    "join.old_clients": "clients_too_old stated_version",
     "read.values": "setting value_of",
     "output.terminal": "wrapped",
     "tell.html.audit_page": "audit_page",
@@ -133,6 +135,7 @@ _HOMES = {
     "sim.placing.partitioner": "partition_for",
     "syntax.jsontree": "json_events parse_json",
     "syntax.numbers": "fact_count integer is_digits",
+    "syntax.pattern": "pattern",
     "syntax.properties": "Entry parse_properties",
     "syntax.units": "meant spring_bytes spring_millis",
     "syntax.yamltree": "Node parse_yaml",

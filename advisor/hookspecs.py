@@ -10,9 +10,10 @@ finding, KA000, that names it; what it prints goes to stderr.
 """
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 import pluggy
+
+from .tuples import NamedTuple
 
 PROJECT = "kafka_advisor"
 hookspec = pluggy.HookspecMarker(PROJECT)

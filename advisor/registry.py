@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import pluggy
 
@@ -25,6 +25,7 @@ from .hookspecs import (
     ReporterSpec,
 )
 from .model import UsageError
+from .tuples import NamedTuple
 
 BUILTIN = (
     "kafka_advisor_plugins.formats",
