@@ -14,6 +14,7 @@ import pluggy
 
 from .guard.calls import PluginError, call, forget_failures, place_of
 from .hookspecs import (
+    API_VERSION,
     PROJECT,
     SEARCHED,
     CheckSpec,
@@ -25,6 +26,7 @@ from .hookspecs import (
     ReporterSpec,
 )
 from .model import UsageError
+from .syntax.numbers import is_digits
 
 BUILTIN = (
     "kafka_advisor_plugins.formats",
@@ -268,10 +270,23 @@ def _check_hooks(manager: pluggy.PluginManager) -> None:
 
 
 def _register(manager: pluggy.PluginManager, plugin: object, name: str) -> None:
+    if name not in BUILTIN:
+        _check_version(name, getattr(plugin, "api_version", API_VERSION))
     try:
         manager.register(plugin, name)
     except (ValueError, pluggy.PluginValidationError) as error:
         raise UsageError(f"plugin {name} cannot be registered: {_one_line(error)}") from error
+
+
+def _check_version(name: str, given: object) -> None:
+    first = given.partition(".")[0] if isinstance(given, str) else None
+    if first is None or not is_digits(first):
+        raise UsageError(f'plugin {name}: api_version is {given!r}; write it as "{API_VERSION}"')
+    if first != API_VERSION.partition(".")[0]:
+        raise UsageError(
+            f"plugin {name} was written for version {given} of the plugin API, and this kafka-advisor has "
+            f"{API_VERSION}: install a release of one for the other"
+        )
 
 
 def _one_line(error: Exception) -> str:
