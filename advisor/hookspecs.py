@@ -8,8 +8,8 @@ A function of a plugin gets 10 seconds a call (KAFKA_ADVISOR_PLUGIN_SECONDS; 0 =
 arguments alone: answers are kept until a file of the plugin's package changes. Whatever it raises becomes one
 finding, KA000, that names it; what it prints goes to stderr.
 
-A plugin may say which version of this page it was written for, `api_version = "1.0"` beside its hooks. Another
-first number is refused; a greater second number means that more has been added since, and is taken.
+A plugin may say which version of this page it was written for, `api_version = "1.0"` beside its hooks.
+Another first number is refused; a greater second one means that more has been added since, and is taken.
 """
 
 from collections.abc import Mapping

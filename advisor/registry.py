@@ -252,9 +252,18 @@ def _reason(error: BaseException) -> str:
     return told if isinstance(cause, SyntaxError | ImportError) else f"{told} {place_of(cause)}".strip()
 
 
+def _refuse_file(name: str) -> UsageError:
+    return UsageError(
+        f"kafka-advisor.toml lists {name!r}, a Python file of its own folder, which does not run here; "
+        "name the file with --plugin"
+    )
+
+
 def _require(required: Sequence[str], plugins: Sequence[Plugin]) -> None:
     installed = {plugin.name for plugin in plugins if plugin.source == "installed"}
     for name in required:
+        if name.endswith(".py"):
+            raise _refuse_file(name)
         if name not in installed:
             have = ", ".join(sorted(installed)) or "none"
             raise UsageError(

@@ -65,6 +65,28 @@ def with_extended(
     return found, bases
 
 
+def with_their_bases(files: Iterable[str]) -> list[str]:
+    """These packs and the files they extend: what must be copied along. What cannot be read is told where it
+    is loaded."""
+    import tomllib
+
+    found: list[str] = []
+    left = list(files)
+    while left:
+        path = left.pop(0)
+        if path in found:
+            continue
+        found.append(path)
+        try:
+            with open(path, "rb") as file:
+                extended = tomllib.load(file)["pack"]["extends"]
+            folder = os.path.dirname(path)
+            left += [os.path.join(folder, name) for name in extended if name.endswith(".toml")]
+        except (OSError, ValueError, LookupError, TypeError, AttributeError):
+            pass
+    return found
+
+
 def narrowed(packs: Sequence[Pack], bases: Bases) -> list[Rule]:
     """The rules of these packs, each as the packs want it that narrow it."""
     rules = [rule for pack in packs for rule in pack.rules]
