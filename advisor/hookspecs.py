@@ -109,6 +109,7 @@ class ModelSpec(NamedTuple):
     be one of them; "" among them: it may be left out. One that is listed with NUMBER, or without words under
     a name that ends in a unit or a bound (_ms, _bytes, _per_second, _min, _max), is a number from 0 to the
     largest long. `says` is what stays true, `broken` what happens if it does not, for `explain`.
+    `faults` are those that a rule may count; None: any, and the function reads them (`context.question`).
     partitioner: `name` is the class as partitioner.class names it, and `function(key, partitions)` gives the
     partition of a key (bytes), 0 to partitions - 1."""
 
@@ -119,6 +120,7 @@ class ModelSpec(NamedTuple):
     parts: tuple[str, ...] = ()
     says: str = ""
     broken: str = ""
+    faults: tuple[str, ...] | None = None
 
 
 class Hooks:

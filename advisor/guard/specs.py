@@ -140,6 +140,10 @@ def _model(spec: ModelSpec) -> str:
         return f"whose params are {_shown(spec.params)}, not a dict of names to tuples of texts"
     if not isinstance(spec.parts, tuple) or not all(isinstance(part, str) for part in spec.parts):
         return f"whose parts are {_shown(spec.parts)}, not a tuple of texts"
+    if spec.faults is not None and not (
+        isinstance(spec.faults, tuple) and all(isinstance(fault, str) for fault in spec.faults)
+    ):
+        return f"whose faults are {_shown(spec.faults)}, not a tuple of texts"
     for field in ("says", "broken"):
         if not isinstance(getattr(spec, field), str):
             return f"whose {field} is {_shown(getattr(spec, field))}, not a text"
