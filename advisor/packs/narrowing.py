@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..model import UsageError
-from .pack import Pack, Rule
+
+if TYPE_CHECKING:
+    from .pack import Pack, Rule
 
 _FIELDS = ("severity", "profiles")
 
