@@ -48,7 +48,8 @@ class FormatSpec(NamedTuple):
 
 
 class PackSpec(NamedTuple):
-    """A rule pack: a TOML resource `file` inside the importable package `package`."""
+    """A rule pack: a TOML resource `file` inside the importable package `package`; or, if that is a module of
+    one file, beside it."""
 
     name: str
     package: str

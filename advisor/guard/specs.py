@@ -204,9 +204,10 @@ def _pack(spec: PackSpec) -> str:
     from importlib import import_module
 
     try:
-        folders = getattr(call(f"the import of {spec.package}", import_module, spec.package), "__path__", ())
+        found = call(f"the import of {spec.package}", import_module, spec.package)
     except PluginError as error:
         return f"whose package {spec.package!r} cannot be imported: {error.__cause__ or error}"
+    folders = getattr(found, "__path__", None) or [os.path.dirname(getattr(found, "__file__", None) or "")]
     if not any(os.path.isfile(os.path.join(folder, spec.file)) for folder in folders):
         return f"whose file {spec.file!r} is not in the package {spec.package!r}"
     return ""

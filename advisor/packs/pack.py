@@ -87,7 +87,7 @@ def load_packs(specs: Sequence[PackSpec], files: Sequence[str], cache: Cache) ->
     packs: list[Pack] = []
     shipped: dict[str, Mapping[str, Any]] = {}
     for spec in specs:
-        folder = _folder(spec)
+        folder = pack_folder(spec)
         data = _read(os.path.join(folder, spec.file), f"rule pack {spec.name!r} of {spec.package}")
         if folder not in shipped:
             shipped[folder] = _shipped(folder)
@@ -107,7 +107,7 @@ def load_packs(specs: Sequence[PackSpec], files: Sequence[str], cache: Cache) ->
     if any(pack.extends or pack.narrow for pack in packs):
         from .narrowing import narrowed, with_extended
 
-        homes = {f"{spec.package}/{spec.file}": _folder(spec) for spec in specs}
+        homes = {f"{spec.package}/{spec.file}": pack_folder(spec) for spec in specs}
 
         def read(path: str, what: str) -> Pack:
             return _compiled(path, _read(path, what), cache)
@@ -150,12 +150,15 @@ def applies_to(range: str | None, number: tuple[int, ...]) -> bool:
 # Loading what is compiled
 
 
-def _folder(spec: PackSpec) -> str:
+def pack_folder(spec: PackSpec) -> str:
+    """That of the package; of a plugin of one file the folder it lies in."""
     # importlib.resources would cost more than all the packs; a pack ships in a plain folder.
     from importlib import import_module
 
     try:
-        return next(iter(import_module(spec.package).__path__))
+        found = import_module(spec.package)
+        folders = getattr(found, "__path__", None)
+        return next(iter(folders)) if folders is not None else os.path.dirname(found.__file__ or "")
     except (ImportError, AttributeError, StopIteration) as error:
         raise UsageError(f"rule pack {spec.name!r}: {spec.package} cannot be imported: {error}") from None
 
@@ -360,7 +363,7 @@ def main(arguments: Sequence[str]) -> int:
         else:
             from ..hookspecs import PackSpec
 
-            folder = _folder(PackSpec("first-party", FIRST_PARTY, ""))
+            folder = pack_folder(PackSpec("first-party", FIRST_PARTY, ""))
         write_file(os.path.join(folder, COMPILED), compile_folder(folder))
     except UsageError as error:
         print(error)

@@ -88,5 +88,6 @@ def _escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace("=", "\\=").replace(":", "\\:").replace("\n", "\\n")
 
 
-def _toml(value: str) -> str:
-    return value if is_digits(value) or value in ("true", "false") else f'"{value}"'
+def _toml(value: object) -> str:
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    return text if is_digits(text) or text in ("true", "false") else f'"{text}"'

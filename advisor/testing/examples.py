@@ -57,16 +57,19 @@ def pack_examples(*files: str, plugins: Sequence[str] = ()) -> list[Example]:
     registry = load_registry(plugins)
     paths = tuple(map(str, files))
     rules = load_packs(registry.packs, paths, Cache(None))
-    return list(_examples((rule for rule in rules if rule.at.file in paths), paths, tuple(plugins)))
+    return list(examples_of((rule for rule in rules if rule.at.file in paths), paths, plugins))
 
 
 def rule_examples(pack: str = "") -> list[Example]:
     """Those of all packs that are loaded: built-in and installed; `pack`: of this one alone."""
     rules = load_packs(load_registry().packs, (), Cache(None))
-    return list(_examples((rule for rule in rules if pack in ("", rule.pack)), (), ()))
+    return list(examples_of(rule for rule in rules if pack in ("", rule.pack)))
 
 
-def _examples(rules: Iterable[Rule], files: tuple[str, ...], plugins: tuple[str, ...]) -> Iterator[Example]:
+def examples_of(
+    rules: Iterable[Rule], files: Sequence[str] = (), plugins: Sequence[str] = ()
+) -> Iterator[Example]:
+    """`files` and `plugins`: what was given besides what is installed."""
     for rule in rules:
         for number, table in enumerate(rule.examples, 1):
-            yield Example(rule.code, number, table, rule.at.line, files, plugins)
+            yield Example(rule.code, number, table, rule.at.line, tuple(files), tuple(plugins))
