@@ -17,7 +17,7 @@ def write_plugin(name: str, folder: str, told: Callable[[str], None]) -> str:
     """Writes `folder/name/`, tells each file, gives the folder. Nothing that is there is replaced."""
     if not _NAME.fullmatch(name):
         raise UsageError(f"plugin new: {name!r}: write lower-case words and hyphens, such as acme-kafka")
-    home = os.path.join(folder, name)
+    home = os.path.normpath(os.path.join(folder, name))
     if os.path.lexists(home):
         raise UsageError(f"{home} is there already")
     for path, text in plugin_files(name).items():
