@@ -7,6 +7,9 @@ needed costs nothing.
 A function of a plugin gets 10 seconds a call (KAFKA_ADVISOR_PLUGIN_SECONDS; 0 = no limit) and answers for its
 arguments alone: answers are kept until a file of the plugin's package changes. Whatever it raises becomes one
 finding, KA000, that names it; what it prints goes to stderr.
+
+A plugin may say which version of this page it was written for, `api_version = "1.0"` beside its hooks.
+Another first number is refused; a greater second one means that more has been added since, and is taken.
 """
 
 from collections.abc import Mapping
@@ -16,6 +19,8 @@ import pluggy
 from .tuples import NamedTuple
 
 PROJECT = "kafka_advisor"
+# Of what plugins may import and give: the first number grows when a plugin that worked would break.
+API_VERSION = "1.0"
 hookspec = pluggy.HookspecMarker(PROJECT)
 hookimpl = pluggy.HookimplMarker(PROJECT)
 
@@ -44,7 +49,8 @@ class FormatSpec(NamedTuple):
 
 
 class PackSpec(NamedTuple):
-    """A rule pack: a TOML resource `file` inside the importable package `package`."""
+    """A rule pack: a TOML resource `file` inside the importable package `package`; or, if that is a module of
+    one file, beside it."""
 
     name: str
     package: str
@@ -105,6 +111,7 @@ class ModelSpec(NamedTuple):
     be one of them; "" among them: it may be left out. One that is listed with NUMBER, or without words under
     a name that ends in a unit or a bound (_ms, _bytes, _per_second, _min, _max), is a number from 0 to the
     largest long. `says` is what stays true, `broken` what happens if it does not, for `explain`.
+    `faults` are those that a rule may count; None: any, and the function reads them (`context.question`).
     partitioner: `name` is the class as partitioner.class names it, and `function(key, partitions)` gives the
     partition of a key (bytes), 0 to partitions - 1."""
 
@@ -115,6 +122,7 @@ class ModelSpec(NamedTuple):
     parts: tuple[str, ...] = ()
     says: str = ""
     broken: str = ""
+    faults: tuple[str, ...] | None = None
 
 
 class Hooks:

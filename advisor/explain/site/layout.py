@@ -18,6 +18,7 @@ PARTS = {
     "guarantees": "Guarantees",
     "settings": "Settings",
     "scenarios": "Scenarios",
+    "plugins": "Plugins",
     "glossary": "Glossary",
 }
 # Nothing but what lies beside the page is run or drawn by, and nothing is asked of anybody.

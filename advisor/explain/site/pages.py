@@ -324,6 +324,7 @@ _ABOUT = {
     "guarantees": "What must stay true, and how it breaks.",
     "settings": "What each setting does, and what its values cost and gain by runs.",
     "scenarios": "The classic accidents of Kafka, to play step by step.",
+    "plugins": "Rules, formats and guarantees of your own, in ten minutes.",
     "glossary": "ISR, high watermark, leader epoch: the words in reports.",
 }
 
