@@ -6,6 +6,7 @@ from advisor.api import ReporterSpec, hookimpl
 @hookimpl
 def advisor_reporters() -> list[ReporterSpec]:
     return [
+        ReporterSpec("checkstyle", f"{__name__}.checkstyle:render", "Checkstyle's XML, for CI servers"),
         ReporterSpec("github", f"{__name__}.github:render", "annotations of a GitHub workflow"),
         ReporterSpec("gitlab", f"{__name__}.gitlab:render", "GitLab's code quality report"),
         ReporterSpec("html", f"{__name__}.html:render", "a page, with every run to play", fixed_runs=True),
