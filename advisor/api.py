@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from .join.controllers import holds_partitions as holds_partitions
     from .join.controllers import roles_of as roles_of
     from .join.old_clients import clients_too_old as clients_too_old
+    from .join.old_clients import stated_version as stated_version
     from .join.reader import Reader as Reader
     from .join.reader import read_alone as read_alone
     from .model import Change as Change
@@ -117,6 +118,7 @@ if TYPE_CHECKING:
     from .syntax.numbers import fact_count as fact_count
     from .syntax.numbers import integer as integer
     from .syntax.numbers import is_digits as is_digits
+    from .syntax.pattern import pattern as pattern
     from .syntax.properties import Entry as Entry
     from .syntax.properties import parse_properties as parse_properties
     from .syntax.units import meant as meant
@@ -153,7 +155,7 @@ _HOMES = {
     "sim.assign.members": "Member Metadata",
     "output.text": "json_text printable",
     "join.controllers": "READ_BY_CONTROLLERS controllers_apart first_setting holds_partitions roles_of",
-    "join.old_clients": "clients_too_old",
+    "join.old_clients": "clients_too_old stated_version",
     "read.values": "setting value_of",
     "output.terminal": "wrapped",
     "tell.html.audit_page": "audit_page",
@@ -165,6 +167,7 @@ _HOMES = {
     "sim.placing.partitioner": "partition_for",
     "syntax.jsontree": "json_events parse_json",
     "syntax.numbers": "fact_count integer is_digits",
+    "syntax.pattern": "pattern",
     "syntax.properties": "Entry parse_properties",
     "syntax.units": "meant spring_bytes spring_millis",
     "syntax.yamltree": "Node parse_yaml",

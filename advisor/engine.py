@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from .catalog import Version, resolve_version
 from .find.asker import Asker
@@ -24,6 +24,7 @@ from .read.load import NOTHING_UNSAVED, FileRecord, load_file, relative
 from .read.project import EMPTY, Project, check_trusted, load_project
 from .read.text_shapes import TextShapes
 from .registry import Registry, load_registry
+from .tuples import NamedTuple
 
 if TYPE_CHECKING:
     from .find.reuse.memory import Memories, Memory

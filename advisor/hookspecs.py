@@ -13,9 +13,10 @@ Another first number is refused; a greater second one means that more has been a
 """
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 import pluggy
+
+from .tuples import NamedTuple
 
 PROJECT = "kafka_advisor"
 # Of what plugins may import and give: the first number grows when a plugin that worked would break.

@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import pluggy
 
@@ -27,6 +27,7 @@ from .hookspecs import (
 )
 from .model import UsageError
 from .syntax.numbers import is_digits
+from .tuples import NamedTuple
 
 BUILTIN = (
     "kafka_advisor_plugins.formats",

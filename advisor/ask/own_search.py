@@ -9,12 +9,13 @@ tell apart (`sim/partition/essence.py`), so it is not offered here.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..context import Context, Hit, Judgement
 from ..guard.calls import PluginError
 from ..model import Deployment, Edit, Location, Setting
 from ..packs.vocabulary import PRODUCER_FAULTS
+from ..tuples import NamedTuple
 from .judge import counts
 from .policies import Combination, decode, producer_policies
 

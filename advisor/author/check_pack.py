@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..find.rules.choice import checks_of
 from ..hookspecs import PackSpec
@@ -15,6 +15,7 @@ from ..packs.pack import Rule, compile_pack, load_packs
 from ..packs.questions import ActiveRule, check_rules, question_of
 from ..registry import Registry
 from ..testing.examples import examples_of
+from ..tuples import NamedTuple
 
 _FIELD = re.compile(r"\{([^{}\s]*)\}")
 # Fields that every message may name.

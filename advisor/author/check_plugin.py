@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import Any
 
 import pluggy
 
@@ -41,6 +41,7 @@ from ..model import UsageError
 from ..output.files import write_file
 from ..packs.pack import pack_folder
 from ..registry import BUILTIN, Plugin, found_plugins, opened, registry_of
+from ..tuples import NamedTuple
 from .check_pack import check_pack
 
 _KINDS: dict[str, type] = {

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from time import perf_counter
-from typing import NamedTuple
 
 from ..model import UsageError
 from ..registry import Plugin, Registry, found_plugins, registry_of
+from ..tuples import NamedTuple
 
 
 class Loaded(NamedTuple):

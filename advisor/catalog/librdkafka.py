@@ -1,7 +1,8 @@
 """The properties of librdkafka, the C client under the Python, Go, .NET, Node.js and PHP ones."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
+from ..tuples import NamedTuple
 from .store import read
 
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ..memo.cache import Cache, digest
 from ..model import Location, UsageError
 from ..syntax.numbers import INT, integer, is_digits
+from ..tuples import NamedTuple
 
 if TYPE_CHECKING:
     from ..hookspecs import PackSpec

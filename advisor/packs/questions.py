@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..context import Question
 from ..hookspecs import NUMBER, SEARCHED, ModelSpec
 from ..model import UsageError
 from ..syntax.numbers import LONG
+from ..tuples import NamedTuple
 from .pack import Rule
 
 # A param whose name ends in a unit or a bound is a number.

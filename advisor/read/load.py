@@ -3,12 +3,12 @@
 import os
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import NamedTuple
 
 from ..guard.calls import PluginError, place_of
 from ..hookspecs import FormatSpec
 from ..model import Document, Fact, LoadError, Origin, Source, UsageError
 from ..registry import Registry, function, is_foreign
+from ..tuples import NamedTuple
 from .aliases import with_kafka_names, with_service
 from .files import BYTES_MAX, TooLarge, Unreadable, decode, read_bytes, read_head, read_lines
 from .project import Project

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ..memo.cache import Cache, digest
 from ..model import Location, UsageError
 from ..syntax.numbers import is_digits
+from ..tuples import NamedTuple
 
 if TYPE_CHECKING:
     from ..schemas.tomltext import Path

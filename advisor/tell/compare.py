@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from ..ask.answers.deploy.deploy import DEFAULT_MOVED, compared
 from ..ask.answers.deploy.rolls import SAFE_ROLL, Side
@@ -25,6 +24,7 @@ from ..memo.cache import open_cache
 from ..model import Change, Deployment, Document, Evidence, Finding, Fix, Location, members_of
 from ..packs.pack import Rule, load_packs
 from ..registry import function
+from ..tuples import NamedTuple
 from .upgrade.moved_defaults import NOTHING, Moved, effects, meanings
 from .upgrade.steps import Cluster, Step, steps
 

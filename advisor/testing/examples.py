@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..memo.cache import Cache
 from ..packs.pack import Rule, load_packs
 from ..registry import load_registry
+from ..tuples import NamedTuple
 from .audits import audit_settings
 from .told import codes
 

@@ -28,6 +28,8 @@ class Cause(NamedTuple):
 def causes_of(report: Mapping[str, Any], findings: Sequence[Finding], fold: bool = True) -> list[Cause]:
     """The worst first; of equal ones those with more places. `fold`: what the same lines cause is told under
     the worst of it."""
+    if not findings:
+        return []
     titles = {rule["code"]: rule["title"] for rule in report.get("rules", ())}
     names = _names(report)
     grouped: dict[tuple[Any, ...], list[Finding]] = {}

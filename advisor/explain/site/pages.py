@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...catalog import Version
 from ...hookspecs import ModelSpec
@@ -12,6 +12,7 @@ from ...simulate.page import simulated_part
 from ...tell.explain import readers, setting_facts
 from ...tell.html.markup import Child, Markup, join, tag, wide
 from ...tell.html.player import Played, player
+from ...tuples import NamedTuple
 from ..examples import example_of
 from ..glossary import Term, terms
 from ..scenarios import scenario, scenario_names

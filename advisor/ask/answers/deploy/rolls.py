@@ -7,13 +7,14 @@ has them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ....catalog import Version
 from ....context import Hit, Judgement
 from ....join.reader import Reader
 from ....model import Change, Document, Fix, Location, Setting
 from ....syntax.numbers import integer
+from ....tuples import NamedTuple
 from ..assignor_moves import NAMES, STRATEGY, advice, lists_between, written
 from ..groups.protocol import MIGRATION_POLICY, brokers_of, refusal
 from ..roll_trace import roll_trace
