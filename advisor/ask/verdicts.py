@@ -13,8 +13,8 @@ from ..memo.cache import Cache, digest
 from ..sim.search.verdict import Verdict, as_dict, from_dict
 from .common_verdicts import CommonVerdicts, question_text
 
-# CPU seconds for one question; beyond them the verdict is Unknown. The number of states ends a search well before,
-# but on a machine that is several times slower.
+# CPU seconds for one question; beyond them the verdict is Unknown. The number of states ends a search well
+# before, but on a machine that is several times slower.
 SECONDS_MAX = 5.0
 
 
