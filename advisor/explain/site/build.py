@@ -24,6 +24,7 @@ from .pages import (
     setting_page,
     settings_page,
 )
+from .real_kafka import real_page
 
 
 def build_site(
@@ -63,4 +64,5 @@ def _pages(site: Site, progress: Callable[[str], None]) -> Iterator[Page]:
     scenarios = [scenario_page(site, name) for name in scenario_names()]
     yield scenarios_page(scenarios)
     yield from scenarios
+    yield real_page(site)
     yield glossary_page(site)

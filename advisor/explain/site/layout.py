@@ -17,6 +17,7 @@ PARTS = {
     "guarantees": "Guarantees",
     "settings": "Settings",
     "scenarios": "Scenarios",
+    "real": "Real Kafka",
     "glossary": "Glossary",
 }
 # Nothing but what lies beside the page is run or drawn by, and nothing is asked of anybody.

@@ -323,6 +323,7 @@ _ABOUT = {
     "guarantees": "What must stay true, and how it breaks.",
     "settings": "What each setting does, and what its values cost and gain by runs.",
     "scenarios": "The classic accidents of Kafka, to play step by step.",
+    "real": "Which findings were played on real clusters, and what came of it.",
     "glossary": "ISR, high watermark, leader epoch: the words in reports.",
 }
 
