@@ -141,7 +141,6 @@ def reproduce(result: Audit, options: Options, wishes: Wishes, progress: Progres
             finding,
             model or finding.evidence.trace,
             path,
-            # Once is enough where nothing races; else as often as before.
             wishes.tries,
             False,
             progress,

@@ -30,8 +30,6 @@ class Plan(NamedTuple):
     changed: tuple[str, ...] = ()
     # How long the run itself takes, in seconds, with nothing wrong.
     seconds: float = 20
-    # The same schedule may come out otherwise: it is tried again.
-    races: bool = False
 
 
 class Outcome(NamedTuple):

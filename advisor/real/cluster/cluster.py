@@ -266,7 +266,10 @@ def free_port() -> int:
 
 
 def _random_id() -> str:
-    return urlsafe_b64encode(uuid4().bytes).decode().rstrip("=")
+    """As Kafka makes them: none begins with a dash, which a command would take for an option."""
+    while (made := urlsafe_b64encode(uuid4().bytes).decode().rstrip("=")).startswith("-"):
+        pass
+    return made
 
 
 def _escaped(value: str) -> str:

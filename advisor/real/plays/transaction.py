@@ -71,7 +71,8 @@ class _Play:
             event = step["event"]
             stage.progress(event["text"])
             if event["name"] == "other" and step.get("t_ms"):
-                time.sleep(max(0.0, begun + step["t_ms"] / 1000 - time.monotonic()))
+                while time.monotonic() < begun + step["t_ms"] / 1000:
+                    self._look()  # it goes on reading meanwhile
             effects = self._do(step)
             self._look()
             at = round((time.monotonic() - begun) * 1000) if "t_ms" in step else None
@@ -136,14 +137,17 @@ class _Play:
 
     def _expire(self) -> list[str]:
         """Until the coordinator gives the transaction up: the last stable offset moves on."""
-        stuck = self._lso()
         timeout = number(self.stage.audited.producer.settings, "transaction.timeout.ms", 60_000) / 1000
         end = time.monotonic() + timeout + 30
-        while self._lso() <= stuck and time.monotonic() < end:
-            time.sleep(0.2)
+        while self._is_pinned() and time.monotonic() < end:
+            self._look()
         done, self.open = self.open, []
         self.aborted |= set(done)
         return [f"decided abort {one}" for one in done]
+
+    def _is_pinned(self) -> bool:
+        answer = self.stage.admin.tell("ends", topic=self.stage.topic)
+        return bool(answer["read_committed"] < answer["read_uncommitted"])
 
     def _lso(self) -> int:
         answer = self.stage.admin.tell("ends", topic=self.stage.topic)
