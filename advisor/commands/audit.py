@@ -31,7 +31,6 @@ examples:
   kafka-advisor audit --report html=audit.html .              also as a page, with every run to play
   kafka-advisor audit --baseline known.json --update-baseline     accept all of today: only new ones count
   kafka-advisor audit --diff-base main                        what this branch makes worse or better
-  kafka-advisor audit --bootstrap-server kafka:9092 --save prod.json .   a running cluster, beside these files
   kafka-advisor audit --select KA01 --ignore silently-rewritten --fail-on warning .
 
 exit codes:

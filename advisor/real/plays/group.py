@@ -18,6 +18,8 @@ _WATCHED = (
     "assigned", "revoked", "lost", "polls", "left-slow", "processes", "commits", "committed",
 )  # fmt: skip
 _JOIN = 60.0
+# A real client needs some seconds to start and to join.
+_SLACK = 12.0
 # Of each partition: several full batches.
 _BATCHES = 6
 
@@ -70,8 +72,14 @@ class _Play:
         for step in self.trace:
             self._at(step["t_ms"])
             self._make(step, late)
-        self._at(max(step["t_ms"] for step in self.trace) + 4_000)
+        # From the last thing that was made to happen on, as long as in the run, and for clients to start.
+        made = [step["t_ms"] for step in self.trace if step["event"]["name"] in _MADE]
+        rest = max(step["t_ms"] for step in self.trace) - max(made, default=0)
+        time.sleep(max(0.0, self._last_made() + rest / 1000 + _SLACK - time.monotonic()))
         return self._judged()
+
+    def _last_made(self) -> float:
+        return max((at for at, _ in self.made), default=self.begun)
 
     def _owned_before(self, name: str) -> bool:
         """Does it own partitions before it joins for the first time in this run?"""
