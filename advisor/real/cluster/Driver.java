@@ -15,6 +15,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.admin.Admin;
@@ -45,6 +47,7 @@ public class Driver {
     private static PrintStream out;
     private static Admin admin;
     private static final Map<String, KafkaProducer<byte[], byte[]>> producers = new HashMap<>();
+    private static final Map<String, ExecutorService> senders = new HashMap<>();
     private static final Map<String, Member> members = new HashMap<>();
 
     public static void main(String[] words) throws Exception {
@@ -144,11 +147,19 @@ public class Driver {
 
     // What a producer does.
 
+    /** From a thread of each producer's own: send() may block, and others go on meanwhile. */
     private static void send(JsonNode asked) {
-        KafkaProducer<byte[], byte[]> producer = producers.get(asked.get("id").asText());
-        for (JsonNode value : asked.get("values")) {
-            one(producer, asked, value.asText(), asked.path("size").asInt(0));
-        }
+        String id = asked.get("id").asText();
+        KafkaProducer<byte[], byte[]> producer = producers.get(id);
+        senders.computeIfAbsent(id, name -> Executors.newSingleThreadExecutor(work -> {
+            Thread thread = new Thread(work);
+            thread.setDaemon(true);
+            return thread;
+        })).execute(() -> {
+            for (JsonNode value : asked.get("values")) {
+                one(producer, asked, value.asText(), asked.path("size").asInt(0));
+            }
+        });
     }
 
     /** Records at a steady pace, from a thread of its own: send() may block. */

@@ -93,7 +93,8 @@ def classpath(jars: Path) -> str:
         made.parent.mkdir(parents=True, exist_ok=True)
         # Made beside its place and moved, so that two runs at once do not see half of it.
         with tempfile.TemporaryDirectory(dir=made.parent) as folder:
-            words = [*_JAVAC, "-proc:none", "-cp", f"{jars}/*", "-d", f"{folder}/out", str(_DRIVER)]
+            every = os.pathsep.join(map(str, sorted(jars.glob("*.jar"))))
+            words = [*_JAVAC, "-proc:none", "-cp", every, "-d", f"{folder}/out", str(_DRIVER)]
             done = subprocess.run(words, capture_output=True, text=True, timeout=300)
             if done.returncode:
                 raise UsageError(
