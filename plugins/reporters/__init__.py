@@ -14,5 +14,5 @@ def advisor_reporters() -> list[ReporterSpec]:
         ReporterSpec("junit", f"{__name__}.junit:render", "JUnit XML, for CI servers"),
         ReporterSpec("markdown", f"{__name__}.markdown:render", "a comment on a pull request"),
         ReporterSpec("sarif", f"{__name__}.sarif:render", "SARIF 2.1.0, for code scanning"),
-        ReporterSpec("text", f"{__name__}.text:render", "for people, at a terminal"),
+        ReporterSpec("text", f"{__name__}.text.report:render", "for people, at a terminal"),
     ]
