@@ -166,11 +166,13 @@ def fragile_quorum(deployment: Deployment, context: Context) -> Iterable[Hit]:
         for setting in document.settings
         if setting.key == "controller.quorum.voters" and isinstance(setting.value, str)
     ]
-    if not written or context.deployments_of(written[0][0])[0].id != deployment.id:
+    if not written:
         return
     first, setting = written[0]
     voters = [part for part in str(setting.value).split(",") if part.strip()]
-    if len(voters) % 2 and len(voters) > 2:
+    # Who tells it is looked up last: an answer that looks at other deployments is not shared.
+    sound = len(voters) % 2 and len(voters) > 2
+    if sound or context.deployments_of(first)[0].id != deployment.id:
         return
     spare = (len(voters) - 1) // 2
     consequence = (
