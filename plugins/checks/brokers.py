@@ -91,7 +91,8 @@ def internal_topic_cannot_be_made(deployment: Deployment, context: Context) -> I
         if found is None and _is_used(deployment, key):
             found = _default(cluster, key, context)
         edits = [Edit("replicas", "broker", key, str(brokers))]
-        edits += [Edit("min_isr", "broker", minimum, "1")] if minimum else []
+        # One copy is enough only where there is no second broker to hold one.
+        edits += [Edit("min_isr", "broker", minimum, "1")] if minimum and brokers == 1 else []
         if found is not None:
             yield from _too_many(found, brokers, topic, consequence, edits)
     workers = [document for document in deployment.groups if document.component == "connect"]
@@ -123,7 +124,7 @@ def _too_many(
         },
         ((document.component, setting),),
         edits=tuple(edits),
-        advice=(f"another way: run {factor} brokers before anybody uses {topic}",),
+        advice=(f"with {factor} brokers, running before anybody uses {topic}, it can stay",),
     )
 
 

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple, TypeVar
 
 from ...ask.answers.neighbours import kind_of
 from ...ask.answers.surroundings import Surroundings, are_all
-from ...catalog import Version
 from ...context import Context
 from ...guard.calls import calls_made
 from ...join.profiles import Profile
@@ -48,13 +47,12 @@ class SharedAnswers:
         rules: Sequence[Rule],
         params: Iterable[Mapping[str, Any]],
         context: Context,
-        versions: Mapping[int, Version],
         profiles: dict[str, Profile],
         present: dict[str, tuple[str, ...]],
     ) -> None:
-        self._context, self._versions = context, versions
+        self._context = context
         self._profiles, self._present = profiles, present
-        self._shapes = Shapes(_read_by_conditions(rules), lambda document: versions[id(document)])
+        self._shapes = Shapes(_read_by_conditions(rules), context.version_of)
         self._surroundings = Surroundings([*(rule.params for rule in rules), *params], context)
         # Families whose own check is a plugin's.
         self._foreign = {name for name, spec in context.clients.items() if is_foreign(spec.refused or "")}
@@ -157,7 +155,7 @@ class SharedAnswers:
 
         try:
             if len(self._answers) < outcomes.SHAPES_MAX:
-                versions = [self._versions[id(member)].asked for member in members_of(deployment)]
+                versions = [self._context.version_of(member).asked for member in members_of(deployment)]
                 whole = outcomes.mark_among((subject,), f"{mark}{shape.key[1]!r}{versions!r}")
                 value = self._context.remember("guarantees", whole, asked)
             else:
