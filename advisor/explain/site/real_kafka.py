@@ -55,10 +55,20 @@ def _checked() -> Markup:
             tag("td", f"{one['agree']:,}", class_="number"),
             tag("td", one.get("mean_set_size", ""), class_="number"),
             tag("td", one["on"]),
+            tag("td", one.get("note", "")),
         )
         for one in checked()
     ]
-    heads = ("Mechanism", "Checked by", "Kafka", "Cases", "Agree at first contact", "Outcomes allowed", "On")
+    heads = (
+        "Mechanism",
+        "Checked by",
+        "Kafka",
+        "Cases",
+        "Agree at first contact",
+        "Outcomes allowed",
+        "On",
+        "",
+    )
     head = tag("tr", [tag("th", word, scope="col") for word in heads])
     lead = (
         "Fresh cases are drawn for every check, and counted before anything is mended. Where a clock "
