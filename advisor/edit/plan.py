@@ -9,7 +9,6 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
-from typing import NamedTuple
 
 from ..engine import Audit, Options, Root
 from ..find.fingerprint import fingerprint
@@ -32,6 +31,7 @@ from ..read.aliases import as_written, written_key
 from ..read.files import Unreadable
 from ..read.load import FileRecord
 from ..registry import function
+from ..tuples import NamedTuple
 from .change_steps import check, files_of, is_pool, step_for, with_renames
 from .steps import CannotEdit
 from .work_copy import WorkCopy

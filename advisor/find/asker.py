@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..ask.models import Models
@@ -90,7 +91,7 @@ class Asker:
     ) -> None:
         self.progress, self._fixes = progress, fixes
         self.registry, self.project, self.records = registry, project, records
-        self.deployments, self.profiles = deployments, dict(profiles)
+        self.documents, self.deployments, self.profiles = documents, deployments, dict(profiles)
         self.targets = _target_files(records)
         self.suppressions, self.cache = suppressions, cache
         # Context is loaded to be linked with; only what has a part in a target can have a finding there.
@@ -132,7 +133,7 @@ class Asker:
 
     def findings(self) -> list[Finding]:
         found: dict[tuple[Any, ...], Finding] = {}
-        for finding in (*self._unreadable(), *self._from_checks(), *self._from_guarantees()):
+        for finding in (*self._unreadable(), *self._from_rules()):
             if finding.at.file in self.targets:
                 # A setting shared by several documents (Spring profiles) is one thing to mend.
                 told = what_is_told(finding)
@@ -149,6 +150,47 @@ class Asker:
         if self._run is None:
             return ask(subject)
         return self._run.recall((kind, self.book.choice, self._fixes), subject, lambda: ask(subject))
+
+    def _from_rules(self) -> Sequence[Finding]:
+        """Nothing is asked of what was asked before."""
+        if self._shared is not None or not kept.may_be_kept(self.deployments) or not self._checks_are_ours():
+            return self._ask_rules()
+
+        def asked() -> Any:
+            found = self._ask_rules()
+            return kept.as_json(found, self.answers) if self._may_keep(found) else kept.not_kept(found)
+
+        try:
+            value = self.context.remember("rules", self._mark(), asked)
+        except kept.NotKept as error:
+            return error.findings
+        try:
+            found, answers = kept.from_json(value)
+        except (KeyError, TypeError, ValueError):  # somebody else's writing in the cache
+            return self._ask_rules()
+        self.answers.update(answers)
+        return found
+
+    def _mark(self) -> str:
+        """All that the findings depend on besides the program and its plugins."""
+        profiles = [self.profiles[deployment.id].name for deployment in self.deployments]
+        versions = [str(self.context.version_of(document)) for document in self.documents]
+        about = (self.project.params, self.project.severity, self.project.workload, profiles, versions)
+        asked = (self.book.choice, sorted(self.targets), self._fixes)
+        return kept.mark_of([*self.documents, *self.deployments], self.book.rules, (about, asked))
+
+    @cached_property
+    def _mark_of_shapes(self) -> str:
+        """Nothing of the subjects themselves: answers are kept for any repository with such shapes."""
+        about = (self.project.params, self.project.severity, self.project.workload)
+        return kept.mark_of((), self.book.rules, (about, self.book.choice, self._fixes))
+
+    def _ask_rules(self) -> tuple[Finding, ...]:
+        return (*self._from_checks(), *self._from_guarantees())
+
+    def _checks_are_ours(self) -> bool:
+        """No check of a plugin answers, which may look at anything."""
+        return not any(is_foreign(spec.function) for spec in self.registry.checks.values())
 
     # Rules that name a check or a condition.
 
@@ -172,44 +214,17 @@ class Asker:
         self, subject: Subject, checks: Sequence[tuple[int, Check]]
     ) -> list[tuple[int, Finding]]:
         if self._shared is not None:
-            return self._shared.found_about(subject, checks, self._checked.found)
+            return self._shared.found_about(
+                subject, checks, self._checked.found, self._may_keep, self._mark_of_shapes
+            )
         return [
             (number, finding) for number, check in checks for finding in self._checked.found(check, subject)
         ]
 
     # Rules that name a guarantee: the search or a model decides.
 
-    def _from_guarantees(self) -> Sequence[Finding]:
-        """Nothing is asked of what was asked before."""
-        if not self.book.guarantees or not self.asked_deployments:
-            return ()
-
-        def asked() -> Any:
-            found = tuple(self._ask_guarantees())
-            return kept.as_json(found, self.answers) if self._may_keep(found) else kept.not_kept(found)
-
-        if self._shared is not None or not kept.may_be_kept(self.deployments):
-            return tuple(self._ask_guarantees())
-        profiles = [self.profiles[deployment.id].name for deployment in self.deployments]
-        about = (
-            self.project.params,
-            self.project.severity,
-            profiles,
-            self.book.choice,
-            sorted(self.targets),
-            self._fixes,
-        )
-        mark = kept.mark_of(self.deployments, self.book.rules, about)
-        try:
-            value = self.context.remember("guarantees", mark, asked)
-        except kept.NotKept as error:
-            return error.findings
-        try:
-            found, answers = kept.from_json(value)
-        except (KeyError, TypeError, ValueError):  # somebody else's writing in the cache
-            return tuple(self._ask_guarantees())
-        self.answers.update(answers)
-        return found
+    def _from_guarantees(self) -> Iterable[Finding]:
+        return self._ask_guarantees() if self.book.guarantees and self.asked_deployments else ()
 
     def _may_keep(self, found: Iterable[Finding]) -> bool:
         """Not the answers of a search cut short, nor of code that failed."""
@@ -220,15 +235,7 @@ class Asker:
         ask: Callable[[Deployment], Answered] = self._answers_about
         shared = self._shared
         if shared is not None and self._models_are_ours():
-            # Nothing of the deployments themselves: answers are kept for any repository with such shapes.
-            about = (
-                self.project.params,
-                self.project.severity,
-                self.book.choice,
-                self.project.workload,
-                self._fixes,
-            )
-            mark = kept.mark_of((), self.book.rules, about)
+            mark = self._mark_of_shapes
 
             def ask(deployment: Deployment) -> Answered:
                 return shared.answers_about(deployment, self._answers_about, self._may_keep, mark)

@@ -7,7 +7,7 @@ other is shown and the other folded under it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ..ask.judge import OWN_PROTOCOL, Outcome, is_in_sight, judge, rests_on_protocol, worse
 from ..ask.knob import Knob
@@ -36,6 +36,7 @@ from ..packs.questions import ActiveRule
 from ..packs.vocabulary import PRODUCER_GUARANTEES
 from ..sim.search.verdict import Broken
 from ..sim.tolerance import Headline
+from ..tuples import NamedTuple
 from .folding import waiting_notes
 from .remedies import Remedies
 from .reuse.outcomes import Answers

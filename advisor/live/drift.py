@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from ..catalog import Version
 from ..join.effective import by_key, effective
 from ..model import Document, Location, Setting
+from ..tuples import NamedTuple
 
 _FACTS = {"topic.partitions": "partitions", "topic.replication_factor": "replication factor"}
 # What is a node's own: every broker has another value, or the cluster tells it in other words.

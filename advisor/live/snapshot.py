@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Set
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..catalog import RELEASES, keys, resolve_version
+from ..tuples import NamedTuple
 
 # What the first line of a snapshot has, by which the format plugin knows it.
 MARK = "kafka_advisor_snapshot"

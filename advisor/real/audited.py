@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from ..catalog import keys, resolve_version
 from ..join.reader import Reader
 from ..model import Deployment, Document, Setting, UsageError
 from ..syntax.numbers import integer
+from ..tuples import NamedTuple
 
 # Where a node is, who may speak to it and where it keeps things: its own in every cluster.
 _OF_THE_PLACE = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..engine import Audit, Options, Root
 from ..find.fingerprint import fingerprint
@@ -13,6 +13,7 @@ from ..fix.edits import edits_of, with_edits
 from ..model import Deployment, Finding, UsageError
 from ..tell.fixed_runs import fixed_runs
 from ..tell.run.build import kind_of
+from ..tuples import NamedTuple
 from .audited import Audited, audited
 from .cluster.cluster import ClusterError
 from .cluster.driver import DriverError

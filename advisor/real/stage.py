@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
+from ..tuples import NamedTuple
 from .audited import Audited, features
 from .cluster.cluster import Cluster
 from .cluster.driver import Driver

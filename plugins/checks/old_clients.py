@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from advisor.api import Hit, clients_too_old
+from advisor.api import Hit, clients_too_old, stated_version
 
 if TYPE_CHECKING:
     from advisor.api import Context, Document
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 def client_too_old(document: Document, context: Context) -> Iterable[Hit]:
     """Told once of each client, whatever it is joined with."""
+    if stated_version(document) is None:
+        return
     brokers = [deployment.cluster[0] for deployment in context.deployments_of(document) if deployment.cluster]
     versions = [version for version in map(context.version_of, brokers) if not version.assumed]
     if not versions:

@@ -14,9 +14,10 @@ import time
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import uuid4
 
+from ...tuples import NamedTuple
 from .metadata_log import PartitionState, history
 from .processes import Processes
 from .record_batches import segments, stored_in

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import struct
 from pathlib import Path
-from typing import NamedTuple
 
+from ...tuples import NamedTuple
 from .record_batches import segments, stored_in, unsigned
 
 _TOPIC, _PARTITION, _CHANGE = 2, 3, 5

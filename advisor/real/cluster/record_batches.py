@@ -5,7 +5,8 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+
+from ...tuples import NamedTuple
 
 _HEADER = struct.Struct(">qiibIhiqqqhii")
 _CONTROL, _COMPRESSED = 0x20, 0x07
