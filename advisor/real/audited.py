@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ..catalog import keys, resolve_version
+from ..catalog import keys, librdkafka, resolve_version
 from ..join.reader import Reader
 from ..model import Deployment, Document, Setting, UsageError
 from ..syntax.numbers import integer
@@ -35,6 +35,7 @@ class Client(NamedTuple):
 
     name: str
     settings: Mapping[str, str]
+    family: str = "java"
 
 
 class Audited(NamedTuple):
@@ -65,11 +66,12 @@ def audited(deployment: Deployment, assuming: Sequence[str] = ()) -> Audited:
     kept_broker = dict(_kept(deployment.cluster, "broker", deployment.version, _OF_THE_PLACE, changed))
     topic = deployment.topic
     kept_topic = dict(_kept([topic] if topic else [], "topic", deployment.version, (), changed))
-    if deployment.producer is not None and deployment.producer.client not in ("java", "spring"):
-        raise UsageError(
-            f"the producer of {deployment.id} is a {deployment.producer.client} client: real runs are played "
-            "with Kafka's own Java clients"
-        )
+    families = {"producer": ("java", "spring", "librdkafka"), "consumer": ("java", "spring")}
+    for one in (deployment.producer, *deployment.groups):
+        if one is not None and one.client not in families.get(one.component, ("java",)):
+            raise UsageError(f"{one.name} is a {one.component} of {one.client}, which is not played here")
+    if deployment.producer is not None and deployment.producer.client == "librdkafka":
+        _needs_librdkafka(deployment.producer)
     return Audited(
         deployment,
         deployment.version,
@@ -86,10 +88,21 @@ def audited(deployment: Deployment, assuming: Sequence[str] = ()) -> Audited:
     )
 
 
+def _needs_librdkafka(producer: Document) -> None:
+    from importlib.util import find_spec
+
+    if find_spec("confluent_kafka") is None:
+        raise UsageError(
+            f"{producer.name} is a client of librdkafka, which is played with confluent-kafka: "
+            "pip install 'kafka-advisor[live]'"
+        )
+
+
 def _client(document: Document | None, component: str, version: str, changed: list[str]) -> Client:
     if document is None:
         return Client(component, {})
-    return Client(document.name, dict(_kept([document], component, version, _OF_A_CLIENT, changed)))
+    kept = dict(_kept([document], component, version, _OF_A_CLIENT, changed))
+    return Client(document.name, kept, "librdkafka" if document.client == "librdkafka" else "java")
 
 
 def _kept(
@@ -99,9 +112,11 @@ def _kept(
     known = keys(component, resolve_version(version))
     told: set[str] = set()
     for document in documents:
+        of_librdkafka = document.client == "librdkafka"
         for setting in document.settings:
             key = setting.key
-            if key in told or key not in known or key.startswith(tuple(left_out)):
+            is_known = librdkafka(key) is not None if of_librdkafka else key in known
+            if key in told or not is_known or key.startswith(tuple(left_out)):
                 continue
             told.add(key)
             if isinstance(setting.value, str):

@@ -70,6 +70,10 @@ class Stage:
         """A process of its own for clients that may be killed."""
         return Driver(self.processes, self.classpath, name)
 
+    def producer(self, name: str = "producer") -> Driver:
+        """A process for the audited producer, of its own family."""
+        return Driver(self.processes, self.classpath, name, self.audited.producer.family)
+
     def at(self, client: Mapping[str, str], **more: str) -> dict[str, str]:
         """A client's settings, with the addresses of this cluster."""
         ports = [one.port for one in self.cluster.brokers.values()]

@@ -15,7 +15,10 @@ from advisor.engine import Options, audit
 from advisor.model import UsageError
 from advisor.real.audited import audited
 from advisor.real.cluster.jars import release_of
-from advisor.real.reproduce import Wishes, can_play, choose
+from advisor.real.page import page
+from advisor.real.reproduce import Reproduction, Run, Wishes, can_play, choose
+from advisor.real.side_by_side import told
+from advisor.real.stage import Outcome
 from tests.conftest import needs
 
 from .reproduced import cases, play
@@ -61,6 +64,49 @@ def test_every_case_is_found_and_can_be_played(case, tmp_path):
     result = audit(Options((str(case.place(tmp_path)),), cache=False))
     _, finding = choose(result, Wishes(code))
     assert can_play(finding)
+
+
+def told_as(tmp_path, seen, seen_with_fix):
+    """A run as the model has it, told as one that was seen or not."""
+    result = audit(Options((str(CASES["acks-1"].place(tmp_path)),), cache=False))
+    root, finding = choose(result, Wishes("KA101"))
+    trace = finding.evidence.trace
+    broken = Run(trace, (Outcome(trace, seen, "r0 is lost" if seen else "r0 is kept"),), True)
+    fixed = Run(trace, (Outcome(trace, seen_with_fix, "r0 is kept"),) * 2, False)
+    return Reproduction(root, finding, "4.3.1", ("shorter sessions",), broken, fixed)
+
+
+@pytest.mark.parametrize(
+    ("seen", "seen_with_fix", "last"),
+    [
+        (True, False, "reproduced on Kafka 4.3.1, gone with the fix"),
+        (False, False, "NOT reproduced on Kafka 4.3.1, gone with the fix"),
+        (True, True, "reproduced on Kafka 4.3.1, STILL THERE with the fix"),
+    ],
+)
+def test_model_and_reality_stand_beside_each_other(tmp_path, seen, seen_with_fix, last):
+    done = told_as(tmp_path, seen, seen_with_fix)
+    lines = list(told(done, 100))
+    assert lines[-1] == last
+    assert lines.count("  the model:") == lines.count("  reality:") == 2
+    assert sum("broker 0 crashes" in line for line in lines) == 4
+    assert any("not as audited: shorter sessions" in line for line in lines)
+    assert any(f"(in {2 * seen_with_fix} of 2 tries)" in line for line in lines)
+
+
+def test_the_page_plays_both(tmp_path):
+    text = page(told_as(tmp_path, True, False))
+    assert text.count('"label":"The model"') == text.count('"label":"Reality"') == 2
+    assert "reproduced on Kafka 4.3.1, gone with the fix" in text
+    assert "http://" not in text.replace("http://www.w3.org", "")
+
+
+def test_a_cluster_that_failed_is_no_verdict(tmp_path):
+    done = told_as(tmp_path, True, False)
+    done = done._replace(broken=done.broken._replace(outcomes=(), failure="broker 1 does not start"))
+    lines = list(told(done, 100))
+    assert "  reality: broker 1 does not start" in lines
+    assert lines[-1] == "Not played: the throw-away cluster failed"
 
 
 def test_what_is_not_found_is_told(tmp_path):

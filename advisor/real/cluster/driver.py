@@ -1,18 +1,22 @@
-"""Real Java clients in a process of their own, told what to do line by line (`Driver.java`)."""
+"""Real clients in a process of their own, told what to do line by line: Java's (`Driver.java`), or a producer
+of librdkafka (`librdkafka_driver.py`)."""
 
 from __future__ import annotations
 
 import json
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 from .processes import Processes
 
 Event = Mapping[str, Any]
+_LIBRDKAFKA = Path(__file__).parent / "librdkafka_driver.py"
 
 
 class DriverError(Exception):
@@ -26,10 +30,15 @@ class DriverError(Exception):
 class Driver:
     """One process with any number of clients; killing it is a client's crash."""
 
-    def __init__(self, processes: Processes, classpath: str, name: str = "clients") -> None:
+    def __init__(
+        self, processes: Processes, classpath: str, name: str = "clients", family: str = "java"
+    ) -> None:
         self._processes = processes
         with (processes.folder / f"{name}.log").open("a") as out:
-            self._process = processes.java(classpath, ["Driver"], "160m", out, into=True)
+            if family == "librdkafka":
+                self._process = processes.start([sys.executable, str(_LIBRDKAFKA)], out, into=True)
+            else:
+                self._process = processes.java(classpath, ["Driver"], "160m", out, into=True)
         self.events: list[Event] = []
         self._answers: dict[int, Event] = {}
         self._numbers = count(1)

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Any
 
 from ...model import Finding
-from ..audited import Audited, number
+from ..audited import Audited, Client, number
 from ..cluster.driver import Driver
 from ..cluster.metadata_log import PartitionState
 from ..stage import Outcome, Plan, Stage, Step
@@ -64,10 +64,8 @@ class _Play:
         self.epoch_base = 0
 
     def outcome(self) -> Outcome:
-        self.driver: Driver = self.stage.driver("producer")
-        self.driver.tell(
-            "producer", id=_ID, settings=self.stage.at(timely(self.stage.audited.producer.settings))
-        )
+        self.driver: Driver = self.stage.producer()
+        self.driver.tell("producer", id=_ID, settings=self.stage.at(timely(self.stage.audited.producer)))
         self.stage.warm(self.driver, _ID)
         for step in self.trace:
             told = len(self.driver.events)
@@ -253,12 +251,13 @@ class _Play:
 
     def _why(self) -> str:
         """What a producer without patience is told."""
-        impatient = {**self.stage.audited.producer.settings, "retries": "0", "enable.idempotence": "false"}
-        impatient |= {"delivery.timeout.ms": "6000", "request.timeout.ms": "5000", "linger.ms": "0"}
-        self.driver.tell("producer", id="impatient", settings=self.stage.at(impatient))
-        self.driver.tell("send", id="impatient", topic=self.stage.topic, partition=0, values=["probe"])
-        self.driver.wait_for(lambda events: _answered(events, "probe"), 10)
-        failed = self.driver.told("failed", id="impatient")
+        impatient = {"retries": "0", "enable.idempotence": "false", "acks": "all", "linger.ms": "0"}
+        impatient |= {"delivery.timeout.ms": "6000", "request.timeout.ms": "5000"}
+        java = self.stage.driver("impatient")
+        java.tell("producer", id="impatient", settings=self.stage.at(impatient))
+        java.tell("send", id="impatient", topic=self.stage.topic, partition=0, values=["probe"])
+        java.wait_for(lambda events: _answered(events, "probe"), 10)
+        failed = java.told("failed", id="impatient")
         return failed[0]["error"] if failed else "no answer"
 
     def _facts(self) -> Iterator[tuple[str, str]]:
@@ -307,16 +306,15 @@ def told_history(states: Sequence[PartitionState]) -> str:
     return " -> ".join(one for place, one in enumerate(parts) if one not in parts[place - 1 : place])
 
 
-def timely(settings: Mapping[str, str]) -> dict[str, str]:
+def timely(client: Client) -> dict[str, str]:
     """A run without a clock must not end by a timeout, and sends each record for itself."""
-    kept = dict(settings)
-    for key, least in (
-        ("request.timeout.ms", 30_000),
-        ("delivery.timeout.ms", 120_000),
-        ("max.block.ms", 60_000),
-    ):
-        if number(kept, key, least) < least:
-            kept[key] = str(least)
+    kept = dict(client.settings)
+    names = {"delivery.timeout.ms": "message.timeout.ms"} if client.family == "librdkafka" else {}
+    least = {"request.timeout.ms": 30_000, "delivery.timeout.ms": 120_000, "max.block.ms": 60_000}
+    for key, milliseconds in least.items():
+        for name in {key, names.get(key, key)}:
+            if name in kept and number(kept, name, milliseconds) < milliseconds:
+                kept[name] = str(milliseconds)
     return {**kept, "linger.ms": "0", "compression.type": "none", "metadata.max.age.ms": "3000"}
 
 

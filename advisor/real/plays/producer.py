@@ -44,8 +44,8 @@ class _Play:
         self.steps: list[dict[str, Any]] = []
 
     def outcome(self) -> Outcome:
-        self.driver: Driver = self.stage.driver("producer")
-        settings = {**timely(self.stage.audited.producer.settings), "retry.backoff.ms": "50"}
+        self.driver: Driver = self.stage.producer()
+        settings = {**timely(self.stage.audited.producer), "retry.backoff.ms": "50"}
         self.driver.tell("producer", id=_ID, settings=self.stage.at(settings))
         self.stage.warm(self.driver, _ID)
         self.proxy.holding = True
@@ -108,8 +108,11 @@ class _Play:
             self.proxy.let_through(request)
 
     def _is_idempotent(self) -> bool:
-        settings = self.stage.audited.producer.settings
-        weak = settings.get("acks", "all") in ("0", "1") or settings.get("enable.idempotence") == "false"
+        client = self.stage.audited.producer
+        if client.family == "librdkafka":
+            return client.settings.get("enable.idempotence") == "true"
+        acks = client.settings.get("acks", "all")
+        weak = acks in ("0", "1") or client.settings.get("enable.idempotence") == "false"
         return not weak
 
     def _refuse(self, record: str) -> None:

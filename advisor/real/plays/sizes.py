@@ -19,7 +19,7 @@ def plan(audited: Audited, trace: Sequence[Step]) -> Plan:
 
 
 def play(stage: Stage, trace: Sequence[Step], finding: Finding) -> Outcome:
-    driver = stage.driver("producer")
+    driver = stage.producer()
     settings = stage.at(stage.audited.producer.settings)
     # What is measured is a record as it is stored.
     driver.tell("producer", id=_ID, settings={"compression.type": "none", **settings})

@@ -66,7 +66,7 @@ class _Play:
         if rate > PACE_MAX:
             _scale(settings, PACE_MAX / rate)
             rate = PACE_MAX
-        self.driver: Driver = self.stage.driver("producer")
+        self.driver: Driver = self.stage.producer()
         self.driver.tell("producer", id=_ID, settings=self.stage.at(settings))
         self.stage.warm(self.driver, _ID)
         self.count = max(1, round(rate * self._seconds()))

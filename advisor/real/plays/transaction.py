@@ -118,7 +118,7 @@ class _Play:
 
     def _producer(self, name: str) -> Driver:
         if name not in self.drivers:
-            self.drivers[name] = self.stage.driver(name)
+            self.drivers[name] = self.stage.producer(name)
             self.drivers[name].tell(
                 "producer", id=name, settings=self.stage.at(self.stage.audited.producer.settings)
             )
