@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 Progress = Callable[[str], None]
+# Packed numbers are read once: to look for repeats in them, and to compress them, costs more than it saves.
+_AS_IT_IS = {"compression": "none", "parquet.enable.dictionary": "false"}
 # Rows of packed records are large: some are read at a time, not thousands.
 _PACKED = {"spark.sql.parquet.columnarReaderBatchSize": "64"}
 _OURS = {
@@ -98,6 +100,7 @@ class Run:
             lambda: packed_records(
                 frame, hashed_by, self._key_first, reasons(options.lateness_ms), self.packed
             ),
+            **_AS_IT_IS,
         )
         with settings(self.spark, _PACKED):
             return self._replayed(_look(records, frame.columns)._replace(ratio=ratio, notes=tuple(notes)))
@@ -116,6 +119,7 @@ class Run:
                 self.spark, trace.records.select("topic", "producer", "stretch", *trace.columns),
                 trace.writers, variants, self._key_first, options, self.packed,
             ),
+            **_AS_IT_IS,
         )  # fmt: skip
         logs = self.store.step("logs", lambda: self._logs(sent_batches, trace, made, variants))
         keys = self.store.step("sums", lambda: key_sums(trace.records)) if trace.has_keys else None
