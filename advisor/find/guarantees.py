@@ -196,7 +196,7 @@ class Guaranteed:
             if subject.racks is not None and not subject.racks.named:
                 who = "no broker names" if not any(subject.racks.names) else "not every broker names"
                 reason += f"; {who} its rack, so Kafka may place a partition {numbers[0][1]}"
-        at, keys = _place(repair, shown, deployment)
+        at, keys = _place(repair, shown, deployment, rule.components)
         if repair is not None:
             advice = repair.advice
         else:
@@ -327,10 +327,15 @@ def _covers(asked: ActiveRule, other: ActiveRule) -> bool:
 
 
 def _place(
-    repair: Remedy | None, shown: Sequence[tuple[str, Setting]], deployment: Deployment
+    repair: Remedy | None,
+    shown: Sequence[tuple[str, Setting]],
+    deployment: Deployment,
+    components: Sequence[str],
 ) -> tuple[Location, tuple[str, ...]]:
-    """Where to look: at what the smallest change would change, else at what was decided in a file."""
-    first = members_of(deployment)[0]
+    """Where to look: at what the smallest change would change, else at what was decided in a file, else at
+    one of those that the rule is about."""
+    members = members_of(deployment)
+    first = next((one for one in members if one.component in components), members[0])
     placed = [setting for _, setting in shown if setting.origin.at is not None]
     keys = tuple(setting.key for setting in placed)
     if repair is not None:
