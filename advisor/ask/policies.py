@@ -7,7 +7,7 @@ sight, every behaviour it can take if not), and what decided it.
 
 from collections.abc import Iterator, Mapping
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..catalog import Version
 from ..join.controllers import controllers_apart, holds_partitions
@@ -18,6 +18,7 @@ from ..model import Deployment, Fact, Setting
 from ..sim.partition.state import Policy
 from ..sim.producer.policy import ProducerPolicy
 from ..syntax.numbers import SHORT, fact_count, integer
+from ..tuples import NamedTuple
 from .knob import Knob
 from .producer_knobs import producer_knobs
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..ask.models import Models
@@ -89,9 +90,9 @@ class Asker:
         fixes: bool = True,
     ) -> None:
         self.progress, self._fixes = progress, fixes
-        self._documents, self._versions = documents, versions
+        self._versions = versions
         self.registry, self.project, self.records = registry, project, records
-        self.deployments, self.profiles = deployments, dict(profiles)
+        self.documents, self.deployments, self.profiles = documents, deployments, dict(profiles)
         self.targets = _target_files(records)
         self.suppressions, self.cache = suppressions, cache
         # Context is loaded to be linked with; only what has a part in a target can have a finding there.
@@ -104,8 +105,8 @@ class Asker:
         self._verdicts: Verdicts | None = None
         self._simulated: Guaranteed | None = None
         self._modelled: ModelAnswers | None = None
-        # What answers are kept under: those of a shape, and those of the whole audit if they are kept.
-        self._mark = self._whole = ""
+        # What the answers of the whole audit are kept under, if they are.
+        self._whole = ""
         present = {
             deployment.id: tuple([document.component for document in members_of(deployment)])
             for deployment in deployments
@@ -135,7 +136,7 @@ class Asker:
 
     def findings(self) -> list[Finding]:
         found: dict[tuple[Any, ...], Finding] = {}
-        for finding in (*self._unreadable(), *self._from_checks(), *self._from_guarantees()):
+        for finding in (*self._unreadable(), *self._from_rules()):
             if finding.at.file in self.targets:
                 # A setting shared by several documents (Spring profiles) is one thing to mend.
                 told = what_is_told(finding)
@@ -175,7 +176,7 @@ class Asker:
     def _replaced(self, findings: Sequence[Finding]) -> tuple[tuple[int, str, Fix | None], ...]:
         from .fixes.joint_plan import replaced
 
-        plain = self._beside(self._documents, self.deployments, fixes=False)
+        plain = self._beside(self.documents, self.deployments, fixes=False)
         suppressions = self.suppressions.apart()
         originals: dict[int, Document] = {}
 
@@ -196,7 +197,7 @@ class Asker:
             asker = askers[made]
             return [one for home in asker.deployments if home.id == name for one in asker.about(home)]
 
-        replacements = replaced(findings, self._documents, self.deployments, stand_in, found, as_made)
+        replacements = replaced(findings, self.documents, self.deployments, stand_in, found, as_made)
         return tuple((one.place, one.reason, one.other) for one in replacements)
 
     def _beside(
@@ -239,6 +240,49 @@ class Asker:
             return ask(subject)
         return self._run.recall((kind, self.book.choice, self._fixes), subject, lambda: ask(subject))
 
+    def _from_rules(self) -> Sequence[Finding]:
+        """Nothing is asked of what was asked before."""
+        if self._shared is not None or not kept.may_be_kept(self.deployments) or not self._checks_are_ours():
+            return self._ask_rules()
+
+        def asked() -> Any:
+            found = self._ask_rules()
+            return kept.as_json(found, self.answers) if self._may_keep(found) else kept.not_kept(found)
+
+        self._whole = mark = self._mark()
+        try:
+            value = self.context.remember("rules", mark, asked)
+        except kept.NotKept as error:
+            self._whole = ""
+            return error.findings
+        try:
+            found, answers = kept.from_json(value)
+        except (KeyError, TypeError, ValueError):  # somebody else's writing in the cache
+            return self._ask_rules()
+        self.answers.update(answers)
+        return found
+
+    def _mark(self) -> str:
+        """All that the findings depend on besides the program and its plugins."""
+        profiles = [self.profiles[deployment.id].name for deployment in self.deployments]
+        versions = [str(self.context.version_of(document)) for document in self.documents]
+        about = (self.project.params, self.project.severity, self.project.workload, profiles, versions)
+        asked = (self.book.choice, sorted(self.targets), self._fixes)
+        return kept.mark_of([*self.documents, *self.deployments], self.book.rules, (about, asked))
+
+    @cached_property
+    def _mark_of_shapes(self) -> str:
+        """Nothing of the subjects themselves: answers are kept for any repository with such shapes."""
+        about = (self.project.params, self.project.severity, self.project.workload)
+        return kept.mark_of((), self.book.rules, (about, self.book.choice, self._fixes))
+
+    def _ask_rules(self) -> tuple[Finding, ...]:
+        return (*self._from_checks(), *self._from_guarantees())
+
+    def _checks_are_ours(self) -> bool:
+        """No check of a plugin answers, which may look at anything."""
+        return not any(is_foreign(spec.function) for spec in self.registry.checks.values())
+
     # Rules that name a check or a condition.
 
     def _from_checks(self) -> Iterable[Finding]:
@@ -261,45 +305,17 @@ class Asker:
         self, subject: Subject, checks: Sequence[tuple[int, Check]]
     ) -> list[tuple[int, Finding]]:
         if self._shared is not None:
-            return self._shared.found_about(subject, checks, self._checked.found)
+            return self._shared.found_about(
+                subject, checks, self._checked.found, self._may_keep, self._mark_of_shapes
+            )
         return [
             (number, finding) for number, check in checks for finding in self._checked.found(check, subject)
         ]
 
     # Rules that name a guarantee: the search or a model decides.
 
-    def _from_guarantees(self) -> Sequence[Finding]:
-        """Nothing is asked of what was asked before."""
-        if not self.book.guarantees or not self.asked_deployments:
-            return ()
-
-        def asked() -> Any:
-            found = tuple(self._ask_guarantees())
-            return kept.as_json(found, self.answers) if self._may_keep(found) else kept.not_kept(found)
-
-        if self._shared is not None or not kept.may_be_kept(self.deployments):
-            return tuple(self._ask_guarantees())
-        profiles = [self.profiles[deployment.id].name for deployment in self.deployments]
-        about = (
-            self.project.params,
-            self.project.severity,
-            profiles,
-            self.book.choice,
-            sorted(self.targets),
-            self._fixes,
-        )
-        self._whole = mark = kept.mark_of(self.deployments, self.book.rules, about)
-        try:
-            value = self.context.remember("guarantees", mark, asked)
-        except kept.NotKept as error:
-            self._whole = ""
-            return error.findings
-        try:
-            found, answers = kept.from_json(value)
-        except (KeyError, TypeError, ValueError):  # somebody else's writing in the cache
-            return tuple(self._ask_guarantees())
-        self.answers.update(answers)
-        return found
+    def _from_guarantees(self) -> Iterable[Finding]:
+        return self._ask_guarantees() if self.book.guarantees and self.asked_deployments else ()
 
     def _may_keep(self, found: Iterable[Finding]) -> bool:
         """Not the answers of a search cut short, nor of code that failed."""
@@ -311,17 +327,8 @@ class Asker:
         shared = self._shared
         if shared is None or not self._models_are_ours():
             return self._answers_about
-        if not self._mark:
-            # Nothing of the deployments themselves: answers are kept for any repository with such shapes.
-            about = (
-                self.project.params,
-                self.project.severity,
-                self.book.choice,
-                self.project.workload,
-                self._fixes,
-            )
-            self._mark = kept.mark_of((), self.book.rules, about)
-        return lambda one: shared.answers_about(one, self._answers_about, self._may_keep, self._mark)
+        mark = self._mark_of_shapes
+        return lambda one: shared.answers_about(one, self._answers_about, self._may_keep, mark)
 
     def _ask_guarantees(self) -> Iterable[Finding]:
         ask = self._asking()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from importlib import import_module
 from typing import Any
 
 from ..model import Finding
+from ..syntax.pattern import pattern
 
 
 def fingerprint(finding: Finding) -> str:
@@ -25,9 +25,9 @@ def _sha256() -> Any:
     raise ImportError("no sha256 in this Python")
 
 
-_PROFILES = re.compile(r" \[[^\[\]]{1,200}+\](?= )")
+_PROFILES = pattern(r" \[[^\[\]]{1,200}+\](?= )")
 # The file that tells apart deployments of one name: "copy -> target (copy.yaml)".
-_FILES = re.compile(r" \([^()]{1,300}\.[a-z]{2,10}\)(?=[: ])")
+_FILES = pattern(r" \([^()]{1,300}\.[a-z]{2,10}\)(?=[: ])")
 
 
 def what_is_told(finding: Finding) -> tuple[object, ...]:

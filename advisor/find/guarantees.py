@@ -7,7 +7,7 @@ other is shown and the other folded under it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ..ask.judge import OWN_PROTOCOL, Outcome, is_in_sight, judge, rests_on_protocol, worse
 from ..ask.knob import Knob
@@ -43,6 +43,7 @@ from ..packs.questions import ActiveRule
 from ..packs.vocabulary import PRODUCER_GUARANTEES
 from ..sim.search.verdict import Broken
 from ..sim.tolerance import Headline
+from ..tuples import NamedTuple
 from .fixes.remedies import Remedies
 from .folding import waiting_notes
 from .reuse.outcomes import Answers

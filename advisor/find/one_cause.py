@@ -9,10 +9,11 @@ under it, whoever found it: that acks=1 switches idempotence off is part of what
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..model import Deployment, Finding, Location, in_file_order
 from ..packs.pack import Rule
+from ..tuples import NamedTuple
 
 
 class Caused(NamedTuple):

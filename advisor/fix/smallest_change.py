@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import NamedTuple
 
 from ..context import Context
 from ..model import ADVICE, REVIEW, SAFE, Deployment, Document, Edit, Fix, members_of
+from ..tuples import NamedTuple
 from .edits import Subject, changes_of, with_edits
 from .levels import at_brokers
 

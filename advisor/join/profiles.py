@@ -7,16 +7,17 @@ decides only where nothing else speaks.
 
 import re
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from ..model import Deployment, Document, Location, members_of
 from ..syntax.numbers import fact_count
+from ..syntax.pattern import pattern
+from ..tuples import NamedTuple
 from . import asked_keys
 
-_DEV_WORD = re.compile(r"(?<![a-z0-9])(dev|development|test|local)(?![a-z0-9])", re.IGNORECASE)
+_DEV_WORD = pattern(r"(?<![a-z0-9])(dev|development|test|local)(?![a-z0-9])", re.IGNORECASE)
 # An address of this very host, at the beginning or behind what may stand before one in a list.
 LOCAL_ADDRESS = r"(?i)(?:^|[ ,/@])(?:localhost|127\.[0-9.]+|\[::1\]):[0-9]"
-_LOCAL = re.compile(LOCAL_ADDRESS)
+_LOCAL = pattern(LOCAL_ADDRESS)
 
 _CLIENT_KEYS = frozenset(("bootstrap.servers", "metadata.broker.list"))
 # Nobody on another host can join a cluster that is coordinated, or advertised, at localhost.

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..model import Unknown
 from ..read.secrets import KNOWN, SECRET, has_secret_words, holds_secret, is_telling, kind_of_key, words_of
 from ..read.values import value_of
 from ..syntax.properties import entry_spans
+from ..tuples import NamedTuple
 
 _YAML_NAME = re.compile(r"\.(?:ya?ml|json)(?:\.\w{1,8})?$", re.IGNORECASE)
 # Line ends that a diff does not know: what a grammar takes for two lines would be one.

@@ -365,13 +365,15 @@ class _Look:
 
     def _taken_by(self, reason: Reason, config: dict[str, Value]) -> str | None:
         """Where nobody says which release it is: an older one that has nothing against it."""
-        for older in _OLDER:
-            verdict = would_accept(self.document.component, older, config)
-            refused = verdict.reasons if isinstance(verdict, Rejected) else ()
-            # An older release may name another key of the same contradiction.
-            if not any(one.kind == reason.kind and {*one.keys} & {*reason.keys} for one in refused):
-                return older
-        return None
+        if not self._refused_by(self.version, reason, config):
+            return None  # by the client family itself, whatever the release
+        return next((older for older in _OLDER if not self._refused_by(older, reason, config)), None)
+
+    def _refused_by(self, version: Version | str, reason: Reason, config: dict[str, Value]) -> bool:
+        verdict = would_accept(self.document.component, version, config)
+        refused = verdict.reasons if isinstance(verdict, Rejected) else ()
+        # A release may name another key of the same contradiction.
+        return any(one.kind == reason.kind and {*one.keys} & {*reason.keys} for one in refused)
 
     def _can_tell(self, reason: Reason) -> bool:
         """Only what this file proves: no class path, disk or DNS is known here, and where something else

@@ -12,7 +12,7 @@ import pytest
 from advisor.memo.cache import Cache
 from advisor.packs.pack import load_packs
 from advisor.registry import load_registry
-from tests.conftest import run_command
+from advisor.testing import run_command
 
 from .axe import violations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from advisor.testing import audit_paths
+from advisor.testing import audit_paths, places
 from tests.conftest import ROOT
 
 ORDERS = "checkout/src/main/resources/application.yml:7"
@@ -43,8 +43,7 @@ def above_notes(report):
 @pytest.mark.parametrize("name", sorted(SHOWN))
 def test_a_sample_shows_what_it_says_and_nothing_else(name):
     report = audit_paths([str(ROOT / "samples" / name)])
-    places = [(finding["code"], finding["locations"][0]) for finding in report["findings"]]
-    assert sorted((code, f"{at['file']}:{at['line']}") for code, at in places) == sorted(SHOWN[name])
+    assert places(report) == sorted(f"{code} {at}" for code, at in SHOWN[name])
 
 
 @pytest.mark.parametrize("name", sorted(LEFT))

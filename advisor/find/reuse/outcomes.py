@@ -1,14 +1,15 @@
-"""What guarantees came to, as JSON: a second audit of the same files asks nothing and loads no simulator."""
+"""What rules came to, as JSON: a second audit of the same files asks nothing and loads no simulator."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 from ... import model
 from ...memo.cache import digest
-from ...model import Deployment, Finding, GuaranteeAnswer
+from ...model import Deployment, Document, Finding, GuaranteeAnswer
 from ...packs.pack import Rule
+from ...tuples import NamedTuple
 
 # Up to so many documents are kept as they are. Of more, each shape is kept (see shapes.py), under names that
 # stand for any, and of an audit no more than SHAPES_MAX.
@@ -56,23 +57,27 @@ def may_be_kept(deployments: Sequence[Deployment]) -> bool:
     return len(deployments) <= KEPT_MAX
 
 
-def mark_of(deployments: Sequence[Deployment], rules: Sequence[Rule], about: object) -> str:
+def mark_of(subjects: Sequence[Document | Deployment], rules: Sequence[Rule], about: object) -> str:
     """All that the answers depend on besides the program; secrets show as such."""
     asked = [rule._replace(examples=(), why="", fine_when="", sources=()) for rule in rules]
-    return mark_among(deployments, f"{asked!r}{about!r}")
+    return mark_among(subjects, f"{asked!r}{about!r}")
 
 
-def mark_among(deployments: Sequence[Deployment], about: str) -> str:
-    """What tells these deployments from others, among answers to the same questions."""
+def mark_among(subjects: Sequence[Document | Deployment], about: str) -> str:
+    """What tells these from others, among answers to the same questions."""
     # What prints as hidden may still decide a rule.
     unshown = [
         setting.value.compared()
-        for deployment in deployments
-        for document in model.members_of(deployment)
+        for subject in subjects
+        for document in documents_of(subject)
         for setting in document.settings
         if isinstance(setting.value, model.Undisclosed)
     ]
-    return digest(f"{deployments!r}{unshown!r}{about}".encode("utf-8", "surrogatepass"))
+    return digest(f"{subjects!r}{unshown!r}{about}".encode("utf-8", "surrogatepass"))
+
+
+def documents_of(subject: Document | Deployment) -> list[Document]:
+    return model.members_of(subject) if isinstance(subject, Deployment) else [subject]
 
 
 def as_json(findings: tuple[Finding, ...], answers: Mapping[str, Answers]) -> dict[str, Any]:

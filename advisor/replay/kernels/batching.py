@@ -16,12 +16,12 @@ model, all records of a millisecond are appended before the sender runs in it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from ...sim.producer.accumulator import Batching
 from ...sim.wire.batches import BATCH_OVERHEAD, MAX_RECORD_OVERHEAD, next_ratio
+from ...tuples import NamedTuple
 from .varints import Column, placed_sizes
 
 _PIECE_MIN, _PIECE_MAX = 256, 1 << 16

@@ -7,12 +7,13 @@ stated rate are given per 1,000 records/s and say so.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ....context import Again, Context, Hit, Judgement
 from ....join.reader import Reader, stated
 from ....model import Deployment, Edit, Setting
 from ....sim.clock.timeline import Setup, Step
+from ....tuples import NamedTuple
 from . import outage
 from .setup import MILLISECOND, Timed, timed
 

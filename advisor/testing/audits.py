@@ -1,10 +1,4 @@
-"""The public harness: plugin authors test their rules as this project tests its own.
-
-from advisor.testing import audit_texts
-
-report = audit_texts({"producer.properties": "acks=ALL\\n"}, plugins=["my_plugin.py"])
-assert [finding["code"] for finding in report["findings"]] == ["KA006"]
-"""
+"""Audits as tests want them: the JSON report on files, on texts, on settings."""
 
 from __future__ import annotations
 
@@ -13,10 +7,10 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .engine import Options, audit
-from .output.files import write_file
-from .syntax.numbers import is_digits
-from .tell.report import build_report
+from ..engine import Options, audit
+from ..output.files import write_file
+from ..syntax.numbers import is_digits
+from ..tell.report import build_report
 
 
 def audit_paths(paths: Sequence[str], **options: Any) -> dict[str, Any]:
@@ -29,8 +23,8 @@ def compare_paths(
     old: str, new: str, from_version: str | None = None, to_version: str | None = None, **options: Any
 ) -> dict[str, Any]:
     """The JSON report on the change from one file or folder to another, or from one version to another."""
-    from .tell.compare import compare
-    from .tell.compare_report import build_compared
+    from ..tell.compare import compare
+    from ..tell.compare_report import build_compared
 
     before, after = (
         _options([path], {**options, "kafka_version": version or options.get("kafka_version")})
@@ -94,5 +88,6 @@ def _escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace("=", "\\=").replace(":", "\\:").replace("\n", "\\n")
 
 
-def _toml(value: str) -> str:
-    return value if is_digits(value) or value in ("true", "false") else f'"{value}"'
+def _toml(value: object) -> str:
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    return text if is_digits(text) or text in ("true", "false") else f'"{text}"'
