@@ -57,6 +57,11 @@ def profile_of(deployment: Deployment, stated: str | None) -> Profile:
         local = _local(clients, _CLIENT_KEYS)
     if local is not None:
         return Profile("dev", f"{local[0]} is at localhost, {local[1]}")
+    topic = deployment.topic
+    if topic is not None and brokers is None:
+        for kind, value in topic.hints:
+            if kind == "host" or (kind == "bootstrap" and is_local(value)):
+                return Profile("dev", f"{topic.name} is made at {value}, {topic.file}:{topic.line}")
     for document in deployment.cluster:
         word = dev_word(document.name) if document.format in _NAMED_BY_OWNERS else None
         if word is not None:

@@ -36,7 +36,7 @@ def plugin_pages() -> Iterator[Page]:
         tag(
             "li",
             tag("a", page.title, href=page.path.partition("/")[2]),
-            tag("span", page.about, class_="about"),
+            tag("span", inline(page.about), class_="about"),
         )
         for page in pages
     ]
@@ -206,7 +206,8 @@ def _aliases(source: str) -> str:
 
 
 def _described(value: Any, title: str) -> Iterator[Child]:
-    yield tag("h3", title, id=anchor(title))
+    # Setting and setting() are two things.
+    yield tag("h3", title, id=re.sub(r"[^A-Za-z0-9]+", "-", title))
     about = inspect.getdoc(value)
     if about and not about.startswith(f"{getattr(value, '__name__', '')}("):
         for part in about.split("\n\n"):
