@@ -17,6 +17,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _expect_ctrl_c()
         code = _main(sys.argv[1:])
         _expect_ctrl_c(done=True)
+        _leave(code)
         return code
     except KeyboardInterrupt:
         return 130
@@ -36,6 +37,23 @@ def _main(words: list[str]) -> int:
     from .commands import run
 
     return run(words)
+
+
+def _leave(code: int) -> None:
+    """Ends the process at once if nothing waits for its end: to take apart all that an audit has made costs a
+    tenth of it."""
+    import _thread
+    import atexit
+
+    if atexit._ncallbacks() or _thread._count():
+        return
+    try:
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:
+                stream.flush()
+    except (OSError, ValueError):
+        return  # told on the usual way
+    os._exit(code)
 
 
 def _expect_ctrl_c(done: bool = False) -> None:

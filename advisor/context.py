@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from .catalog import Version
 from .hookspecs import ClientSpec, FormatSpec
 from .model import Deployment, Document, Edit, Fix, Location, Setting
+from .tuples import NamedTuple
 
 
 class Hit(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from .catalog import Version, resolve_version
 from .find.asker import Asker
@@ -21,9 +21,10 @@ from .packs.pack import Rule, load_packs
 from .packs.questions import check_rules
 from .read.files import PROJECT_FILE, Scope, Unreadable, Workspace, find_scope, leave_out, read_bytes
 from .read.load import NOTHING_UNSAVED, FileRecord, load_file, relative
-from .read.project import EMPTY, Project, load_project
+from .read.project import EMPTY, Project, check_trusted, load_project
 from .read.text_shapes import TextShapes
 from .registry import Registry, load_registry
+from .tuples import NamedTuple
 
 if TYPE_CHECKING:
     from .find.reuse.memory import Memories, Memory
@@ -56,6 +57,8 @@ class Options(NamedTuple):
     workload: str | None = None
     # What an editor holds and has not written yet, by real path: read instead of the files.
     unsaved: Mapping[str, bytes] = NOTHING_UNSAVED
+    # Python files that kafka-advisor.toml lists may run. Who audits a cloned repository has not read them.
+    trust_plugins: bool = False
     # Not: only what is found, each finding for itself and without a fix, for who compares two audits.
     fixes: bool = True
 
@@ -148,9 +151,7 @@ def prepare(options: Options) -> Prepared:
     cache = open_cache(options.cache)
     scope = leave_out(find_scope(options.paths, options.link), options.without)
     projects = [_project(workspace, cache, options.workload) for workspace in scope.workspaces]
-    registry = load_registry(
-        options.plugins, sorted({name for project in projects for name in project.plugins})
-    )
+    registry = _registry(options, scope, projects)
     roots = []
     for workspace, project in zip(scope.workspaces, projects, strict=True):
         rules = load_packs(registry.packs, _pack_files(options, workspace, project), cache)
@@ -161,6 +162,20 @@ def prepare(options: Options) -> Prepared:
         inside = relative(workspace.root, scope.base)
         roots.append(RootAsked("" if inside == "." else f"{inside}/", workspace, project, rules))
     return Prepared(options, scope, registry, cache, tuple(roots))
+
+
+def _registry(options: Options, scope: Scope, projects: Sequence[Project]) -> Registry:
+    """The plugins of the command line and of the projects. Of a project's file that is given already, also
+    under another path, nothing is loaded again: a copy of the project names it too."""
+    files, required = list(options.plugins), set()
+    for workspace, project in zip(scope.workspaces, projects, strict=True):
+        for name in project.plugins:
+            if not name.endswith(".py"):
+                required.add(name)
+            elif os.path.basename(name) not in map(os.path.basename, files):
+                check_trusted(project, name, options.trust_plugins)
+                files.append(os.path.join(workspace.root, name))
+    return load_registry(files, sorted(required))
 
 
 def _headline_version(options: Options, roots: Sequence[Root]) -> str:
@@ -217,9 +232,7 @@ def load_deployments(options: Options) -> tuple[Scope, list[Linked]]:
     cache = open_cache(options.cache)
     scope = find_scope(options.paths, options.link)
     projects = [_project(workspace, cache, options.workload) for workspace in scope.workspaces]
-    registry = load_registry(
-        options.plugins, sorted({name for project in projects for name in project.plugins})
-    )
+    registry = _registry(options, scope, projects)
     return scope, [
         _linked(options, registry, workspace, project)
         for workspace, project in zip(scope.workspaces, projects, strict=True)

@@ -7,14 +7,20 @@ needed costs nothing.
 A function of a plugin gets 10 seconds a call (KAFKA_ADVISOR_PLUGIN_SECONDS; 0 = no limit) and answers for its
 arguments alone: answers are kept until a file of the plugin's package changes. Whatever it raises becomes one
 finding, KA000, that names it; what it prints goes to stderr.
+
+A plugin may say which version of this page it was written for, `api_version = "1.0"` beside its hooks.
+Another first number is refused; a greater second one means that more has been added since, and is taken.
 """
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 import pluggy
 
+from .tuples import NamedTuple
+
 PROJECT = "kafka_advisor"
+# Of what plugins may import and give: the first number grows when a plugin that worked would break.
+API_VERSION = "1.0"
 hookspec = pluggy.HookspecMarker(PROJECT)
 hookimpl = pluggy.HookimplMarker(PROJECT)
 
@@ -43,7 +49,8 @@ class FormatSpec(NamedTuple):
 
 
 class PackSpec(NamedTuple):
-    """A rule pack: a TOML resource `file` inside the importable package `package`."""
+    """A rule pack: a TOML resource `file` inside the importable package `package`; or, if that is a module of
+    one file, beside it."""
 
     name: str
     package: str
@@ -74,7 +81,9 @@ class ClientSpec(NamedTuple):
     """A client family or vendor: keys it adds (a trailing `*` is a prefix), names it spells differently
     (`aliases`: its name -> Kafka's, under which rules see the setting), defaults that differ from Kafka's,
     and `refused(component, config) -> Accepted | Rejected` if it has a validity check of its own, which is
-    asked after Kafka's. `replaces` = it does not know Kafka's Java keys, and its check is asked alone."""
+    asked after Kafka's. `replaces` = it does not know Kafka's Java keys, and its check is asked alone.
+    `servers`: parts of addresses, such as ".example.com:": a Java client whose bootstrap.servers holds one is
+    of this family, unless kafka-advisor.toml says otherwise."""
 
     name: str
     keys: tuple[str, ...] = ()
@@ -82,6 +91,7 @@ class ClientSpec(NamedTuple):
     defaults: Mapping[str, str] = {}
     refused: str | None = None
     replaces: bool = False
+    servers: tuple[str, ...] = ()
 
 
 MODEL_KINDS = ("assignor", "guarantee", "partitioner")
@@ -104,6 +114,7 @@ class ModelSpec(NamedTuple):
     be one of them; "" among them: it may be left out. One that is listed with NUMBER, or without words under
     a name that ends in a unit or a bound (_ms, _bytes, _per_second, _min, _max), is a number from 0 to the
     largest long. `says` is what stays true, `broken` what happens if it does not, for `explain`.
+    `faults` are those that a rule may count; None: any, and the function reads them (`context.question`).
     partitioner: `name` is the class as partitioner.class names it, and `function(key, partitions)` gives the
     partition of a key (bytes), 0 to partitions - 1."""
 
@@ -114,6 +125,7 @@ class ModelSpec(NamedTuple):
     parts: tuple[str, ...] = ()
     says: str = ""
     broken: str = ""
+    faults: tuple[str, ...] | None = None
 
 
 class Hooks:

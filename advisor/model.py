@@ -5,7 +5,9 @@ would cost more than reading a small file.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
+
+from .tuples import NamedTuple
 
 
 class Secret:

@@ -8,12 +8,13 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import pluggy
 
-from .guard.calls import PluginError, call, forget_failures, place_of
+from .guard.calls import OneWatch, PluginError, call, forget_failures, place_of
 from .hookspecs import (
+    API_VERSION,
     PROJECT,
     SEARCHED,
     CheckSpec,
@@ -25,6 +26,8 @@ from .hookspecs import (
     ReporterSpec,
 )
 from .model import UsageError
+from .syntax.numbers import is_digits
+from .tuples import NamedTuple
 
 BUILTIN = (
     "kafka_advisor_plugins.formats",
@@ -84,31 +87,47 @@ def load_registry(plugin_files: Sequence[str] = (), required: Sequence[str] = ()
 
     `required` are the installed plugins that a project file names: missing ones are an error.
     """
+    plugins = found_plugins(plugin_files)
+    if required:
+        _require(required, plugins)
+    return registry_of(plugins)
+
+
+def found_plugins(plugin_files: Sequence[str] = ()) -> list[Plugin]:
+    """What there is to load; nothing of it is imported yet."""
+    found = [Plugin(name, "built-in", name) for name in BUILTIN]
+    found += [Plugin(name, "installed", target) for name, target in installed_plugins()]
+    return found + [Plugin(os.path.basename(path), "file", path) for path in plugin_files]
+
+
+def registry_of(plugins: Sequence[Plugin]) -> Registry:
+    """These plugins and no others; the first fault is a UsageError that names its plugin."""
     manager = pluggy.PluginManager(PROJECT)
     manager.add_hookspecs(Hooks)
-    plugins: list[Plugin] = []
-    for name in BUILTIN:
-        _register(manager, import_module(name), name)
-        plugins.append(Plugin(name, "built-in", name))
-    for name, target in installed_plugins():
-        _register(manager, _import_installed(name, target), name)
-        plugins.append(Plugin(name, "installed", target))
-    for path in plugin_files:
-        name = os.path.basename(path)
-        _register(manager, _import_file(path), path)
-        plugins.append(Plugin(name, "file", path))
-    _require(required, plugins)
-    _check_hooks(manager)
-    forget_failures()
-    return Registry(
-        plugins=tuple(plugins),
-        formats=_given(manager, "advisor_formats", FormatSpec),
-        packs=_given(manager, "advisor_packs", PackSpec),
-        checks=_by_name(_given(manager, "advisor_checks", CheckSpec)),
-        reporters=_by_name(_given(manager, "advisor_reporters", ReporterSpec)),
-        clients=_by_name(_given(manager, "advisor_clients", ClientSpec)),
-        models=_given(manager, "advisor_models", ModelSpec),
-    )
+    with OneWatch():
+        for plugin in plugins:
+            name = plugin.where if plugin.source == "file" else plugin.name
+            _register(manager, opened(plugin), name)
+        _check_hooks(manager)
+        forget_failures()
+        return Registry(
+            plugins=tuple(plugins),
+            formats=_given(manager, "advisor_formats", FormatSpec),
+            packs=_given(manager, "advisor_packs", PackSpec),
+            checks=_by_name(_given(manager, "advisor_checks", CheckSpec)),
+            reporters=_by_name(_given(manager, "advisor_reporters", ReporterSpec)),
+            clients=_by_name(_given(manager, "advisor_clients", ClientSpec)),
+            models=_given(manager, "advisor_models", ModelSpec),
+        )
+
+
+def opened(plugin: Plugin) -> object:
+    """The module or object that implements its hooks, imported."""
+    if plugin.source == "built-in":
+        return import_module(plugin.where)
+    if plugin.source == "installed":
+        return _import_installed(plugin.name, plugin.where)
+    return _import_file(plugin.where)
 
 
 _functions: dict[tuple[str, str], Callable[..., Any]] = {}
@@ -250,9 +269,18 @@ def _reason(error: BaseException) -> str:
     return told if isinstance(cause, SyntaxError | ImportError) else f"{told} {place_of(cause)}".strip()
 
 
+def _refuse_file(name: str) -> UsageError:
+    return UsageError(
+        f"kafka-advisor.toml lists {name!r}, a Python file of its own folder, which does not run here; "
+        "name the file with --plugin"
+    )
+
+
 def _require(required: Sequence[str], plugins: Sequence[Plugin]) -> None:
     installed = {plugin.name for plugin in plugins if plugin.source == "installed"}
     for name in required:
+        if name.endswith(".py"):
+            raise _refuse_file(name)
         if name not in installed:
             have = ", ".join(sorted(installed)) or "none"
             raise UsageError(
@@ -263,15 +291,39 @@ def _require(required: Sequence[str], plugins: Sequence[Plugin]) -> None:
 def _check_hooks(manager: pluggy.PluginManager) -> None:
     try:
         manager.check_pending()
-    except pluggy.PluginValidationError as error:
-        raise UsageError(f"a plugin implements a hook that does not exist: {_one_line(error)}") from error
+    except pluggy.PluginValidationError:
+        from .guard.specs import misspelt_hooks
+
+        raise UsageError("\n".join(misspelt_hooks(manager))) from None
 
 
 def _register(manager: pluggy.PluginManager, plugin: object, name: str) -> None:
+    if name not in BUILTIN:
+        from .guard.specs import unmarked_hooks
+
+        _check_version(name, getattr(plugin, "api_version", API_VERSION))
+        told = unmarked_hooks(name, plugin)
+        if told:
+            raise UsageError("\n".join(told))
     try:
         manager.register(plugin, name)
     except (ValueError, pluggy.PluginValidationError) as error:
-        raise UsageError(f"plugin {name} cannot be registered: {_one_line(error)}") from error
+        from .guard.specs import arguments_of_hooks
+
+        told = arguments_of_hooks(manager, name, plugin)
+        what = "\n".join(told) or f"plugin {name} cannot be registered: {_one_line(error)}"
+        raise UsageError(what) from error
+
+
+def _check_version(name: str, given: object) -> None:
+    first = given.partition(".")[0] if isinstance(given, str) else None
+    if first is None or not is_digits(first):
+        raise UsageError(f'plugin {name}: api_version is {given!r}; write it as "{API_VERSION}"')
+    if first != API_VERSION.partition(".")[0]:
+        raise UsageError(
+            f"plugin {name} was written for version {given} of the plugin API, and this kafka-advisor has "
+            f"{API_VERSION}: install a release of one for the other"
+        )
 
 
 def _one_line(error: Exception) -> str:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+# Where this project is installed pytest finds it by itself; named here, it is there in a checkout too.
+pytest_plugins = ("advisor.testing.fixtures", "pytester")
 
 # Property tests must not fail because the machine is busy.
 settings.register_profile("any-machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -50,27 +52,9 @@ def _folder(item) -> str:
 
 
 @pytest.fixture
-def advisor(tmp_path):
+def advisor(kafka_advisor):
     """`advisor("audit", "x")` runs the command as a user does and gives the finished process."""
-
-    def run(*words, **options):
-        return run_command(tmp_path, *words, **options)
-
-    return run
-
-
-def run_command(folder, *words, cwd=None, env=None, timeout=120):
-    """With a cache in this folder, and there unless `cwd` says otherwise."""
-    environment = {**os.environ, "KAFKA_ADVISOR_CACHE": str(folder / ".cache"), **(env or {})}
-    return subprocess.run(
-        [sys.executable, "-m", "advisor", *map(str, words)],
-        cwd=cwd or folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-        check=False,
-    )
+    return kafka_advisor.command
 
 
 @pytest.fixture

@@ -1,9 +1,10 @@
 """What accept answers: the reasons of a refusal, and what is silently made of an accepted configuration."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from advisor.catalog import is_password
+
+from ..tuples import NamedTuple
 
 
 class Reason(NamedTuple):

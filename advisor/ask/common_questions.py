@@ -10,7 +10,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..catalog import RELEASES, resolve_version
 from ..memo.cache import Cache, digest
@@ -21,6 +21,7 @@ from ..sim.producer.policy import FAMILIES, ProducerPolicy
 from ..sim.questions import ask
 from ..sim.search.verdict import Bounds, Broken, Holds, Step, Unknown, Verdict
 from ..sim.tolerance import Ask, headline, tolerance
+from ..tuples import NamedTuple
 from .common_verdicts import FILE, FORMAT, key_of, question_text, simulator_digest
 from .judge import counts
 from .policies import behaviour

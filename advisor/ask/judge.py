@@ -5,12 +5,13 @@ build by itself. Holds in all: no run was found within the bounds.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..context import Question
 from ..packs.vocabulary import PRODUCER_GUARANTEES
 from ..sim.search.verdict import Unknown, Verdict
 from ..syntax.numbers import integer
+from ..tuples import NamedTuple
 from .knob import Knob
 from .policies import (
     COMBINATIONS_MAX,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 from ..guard.calls import PluginError
 from ..join.effective import by_key
 from ..model import Document
+from ..tuples import NamedTuple
 
 Place = Callable[[bytes, int], int]
 

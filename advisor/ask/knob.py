@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..model import Setting
+from ..tuples import NamedTuple
 
 
 class Knob(NamedTuple):

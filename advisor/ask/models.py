@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from ..context import Context, Judgement, Outside, Question
 from ..hookspecs import ModelSpec
 from ..join.asked_keys import note, noted_in
 from ..model import Deployment
 from ..registry import function
+from ..tuples import NamedTuple
 
 # Of so many deployments the answers are held at a time.
 _HELD_MAX = 64

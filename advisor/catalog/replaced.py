@@ -2,8 +2,9 @@
 
 import json
 import os
-from typing import Any, NamedTuple
+from typing import Any
 
+from ..tuples import NamedTuple
 from .store import DATA
 
 

@@ -1,7 +1,8 @@
 """Where a value comes from: one table for synonyms, units and defaults."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
+from ..tuples import NamedTuple
 from .store import keys
 from .versions import Version, resolve_version
 

@@ -3,8 +3,9 @@
 import json
 import os
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
+from ..tuples import NamedTuple
 from .versions import Version, resolve_version
 
 COMPONENTS: tuple[str, ...] = (

@@ -1,8 +1,7 @@
 """Which release a version asked for stands for."""
 
-from typing import NamedTuple
-
 from ..syntax.numbers import integer, is_digits
+from ..tuples import NamedTuple
 
 # A literal, so that resolving a version reads no file; a test compares it with the data.
 RELEASES: tuple[str, ...] = (

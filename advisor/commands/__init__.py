@@ -27,15 +27,21 @@ COMMANDS = {
     "explain": "a rule or a setting: what it is, by Kafka version",
     "rules": "list the rules",
     "simulate": "the run that breaks a guarantee: of settings, of files, of a scenario",
+    "reproduce": "play a finding on a real, throw-away Kafka, and once more with its fix",
     "compare": "what a deploy or an upgrade breaks on the way, and what is different after it",
     "docs": "write the documentation as a site, with every run to play",
     "fleet": "audit many configurations on Spark: tables, and who owns what",
     "replay": "a recorded workload through the configuration, on Spark: batches, segments, lag, what-if",
     "init": "write a kafka-advisor.toml to start from",
     "lsp": "serve an editor: findings while you type, facts, quick fixes",
-    "plugin": "list what is loaded, and from where",
+    "plugin": "for plugin authors: new, check, and list what is loaded, from where",
+    "rule": "write a rule of your own to start from",
     "completion": "what bash, zsh or fish needs to complete words on Tab",
 }
+
+
+# The folder of a command that does not lie here.
+_ROOMS = {"plugin": "authors.", "rule": "authors."}
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
@@ -149,7 +155,7 @@ def parser_of(name: str) -> argparse.ArgumentParser:
 
 
 def _module(name: str) -> ModuleType:
-    return import_module(f"{__name__}.{name}")
+    return import_module(f"{__name__}.{_ROOMS.get(name, '')}{name}")
 
 
 def _parsed(parser: argparse.ArgumentParser, words: Sequence[str]) -> argparse.Namespace | int:

@@ -42,7 +42,17 @@ def run(args: argparse.Namespace) -> int:
             (code, name, "error" if code == "KA000" else "warning", "plumbing", "engine", _TITLES[code])
             for code, name in BUILT_IN.items()
         ),
-        *((rule.code, rule.name, rule.severity, rule.evidence, rule.pack, rule.title) for rule in rules),
+        *(
+            (
+                rule.code,
+                rule.name,
+                rule.severity if rule.enabled else "off",
+                rule.evidence,
+                rule.pack,
+                rule.title,
+            )
+            for rule in rules
+        ),
     ]
     header = ("code", "name", "severity", "evidence", "pack", "title")
     if args.format == "json":

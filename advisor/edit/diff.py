@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from typing import NamedTuple
 
 from ..read.secrets import MASK
 from ..tell.masks import hidden_lines
+from ..tuples import NamedTuple
 
 CONTEXT = 3
 

@@ -10,6 +10,7 @@ from ..engine import Audit, Options, Root
 from ..find.reuse.memory import Memories
 from ..model import Finding, Source
 from ..output.files import write_file
+from ..packs.narrowing import with_their_bases
 from ..read.files import PROJECT_FILE, Unreadable, decode, read_bytes
 from ..read.load import NOTHING_UNSAVED, FileRecord, relative
 from ..registry import Registry
@@ -37,7 +38,10 @@ class WorkCopy:
             fixes=False,
             paths=tuple(dict.fromkeys([*(self._there(_place(path)) for path in options.paths), *wider])),
             rules=tuple(os.path.abspath(path) for path in options.rules),
-            plugins=tuple(os.path.abspath(path) for path in options.plugins),
+            # Those that a project lists too: the copy has none of them.
+            plugins=tuple(
+                os.path.abspath(one.where) for one in self.registry.plugins if one.source == "file"
+            ),
             unsaved=NOTHING_UNSAVED,
         )
         self._memories = memories
@@ -65,7 +69,10 @@ class WorkCopy:
         """What the audit read: the project's files, what any format is offered, what those name."""
         if root.workspace.has_project:
             yield os.path.join(root.workspace.root, PROJECT_FILE)
-        yield from (os.path.join(root.workspace.root, name) for name in root.project.rules)
+        if root.project.rules:
+            yield from with_their_bases(
+                os.path.join(root.workspace.root, name) for name in root.project.rules
+            )
         suffixes = tuple(suffix for spec in self.registry.formats for suffix in spec.suffixes)
         for path, _, named in root.workspace.files:
             if named or os.path.basename(path).lower().endswith(suffixes):

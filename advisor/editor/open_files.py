@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from ..edit.recheck import Readings
 from ..engine import Options, Prepared, Root, RootAsked, ask_root, link_records, prepare
@@ -12,6 +11,7 @@ from ..find.reuse.memory import Memories
 from ..model import Finding
 from ..read.load import FileRecord
 from ..tell.places import span_of
+from ..tuples import NamedTuple
 
 
 class Shown(NamedTuple):

@@ -5,12 +5,12 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from ..edit.plan import plan
 from ..engine import Options, audit
 from ..model import ADVICE, Change, Finding
 from ..read.files import decode
+from ..tuples import NamedTuple
 from .open_files import Shown
 
 

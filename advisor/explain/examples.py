@@ -6,7 +6,7 @@ import os
 import tempfile
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..engine import Options, audit
 from ..output.files import write_file
@@ -14,6 +14,7 @@ from ..packs.pack import Rule
 from ..tell.fixed_runs import fixed_runs
 from ..tell.report import build_report
 from ..testing import settings_texts
+from ..tuples import NamedTuple
 
 
 class Example(NamedTuple):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import tomllib
 from functools import cache
 from importlib.resources import files
-from typing import NamedTuple
+
+from ..tuples import NamedTuple
 
 
 class Term(NamedTuple):

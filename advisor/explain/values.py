@@ -11,10 +11,11 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..catalog import NEWEST, Version
 from ..testing import audit_settings
+from ..tuples import NamedTuple
 
 Configs = Mapping[str, Mapping[str, str]]
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from importlib import import_module
 from typing import Any
 
 from ..model import Finding
+from ..syntax.pattern import pattern
 
 
 def fingerprint(finding: Finding) -> str:
@@ -25,13 +25,14 @@ def _sha256() -> Any:
     raise ImportError("no sha256 in this Python")
 
 
-_PROFILES = re.compile(r" \[[^\[\]]{1,200}+\](?= )")
+_PROFILES = pattern(r" \[[^\[\]]{1,200}+\](?= )")
 # The file that tells apart deployments of one name: "copy -> target (copy.yaml)".
-_FILES = re.compile(r" \([^()]{1,300}\.[a-z]{2,10}\)(?=[: ])")
+_FILES = pattern(r" \([^()]{1,300}\.[a-z]{2,10}\)(?=[: ])")
 
 
 def what_is_told(finding: Finding) -> tuple[object, ...]:
-    """Equal for findings that say the same of one place: "application [dev] producer" and "application [prod]
-    producer" have the setting from one line, and two clients of one name one cluster."""
+    """Equal for findings that say the same of one place, and have a fix or have none: "application [dev]
+    producer" and "application [prod] producer" have the setting from one line, two clients of one name one
+    cluster."""
     message = _FILES.sub("", finding.message) if ")" in finding.message else finding.message
-    return finding.code, finding.at, finding.keys, _PROFILES.sub("", message)
+    return finding.code, finding.at, finding.keys, _PROFILES.sub("", message), bool(finding.fixes)

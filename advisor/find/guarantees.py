@@ -7,7 +7,7 @@ other is shown and the other folded under it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ..ask.judge import OWN_PROTOCOL, Outcome, is_in_sight, judge, rests_on_protocol, worse
 from ..ask.knob import Knob
@@ -16,7 +16,14 @@ from ..ask.regions import Region, conditions
 from ..ask.tolerance import headline, tolerances
 from ..ask.verdicts import Verdicts
 from ..fix.edits import FACTS, is_same_key
-from ..fix.searched import decoded_by, decoded_for, other_minimum, problem_of, problem_of_blamed
+from ..fix.searched import (
+    decoded_by,
+    decoded_for,
+    internal_minimum,
+    other_minimum,
+    problem_of,
+    problem_of_blamed,
+)
 from ..fix.smallest_change import Remedy
 from ..join.effective import by_key
 from ..join.racks import all_named, worst_placement
@@ -36,8 +43,9 @@ from ..packs.questions import ActiveRule
 from ..packs.vocabulary import PRODUCER_GUARANTEES
 from ..sim.search.verdict import Broken
 from ..sim.tolerance import Headline
+from ..tuples import NamedTuple
+from .fixes.remedies import Remedies
 from .folding import waiting_notes
-from .remedies import Remedies
 from .reuse.outcomes import Answers
 
 if TYPE_CHECKING:
@@ -188,8 +196,13 @@ class Guaranteed:
             if subject.racks is not None and not subject.racks.named:
                 who = "no broker names" if not any(subject.racks.names) else "not every broker names"
                 reason += f"; {who} its rack, so Kafka may place a partition {numbers[0][1]}"
-        at, keys = _place(repair, shown, deployment)
-        advice = repair.advice if repair is not None else ()
+        at, keys = _place(repair, shown, deployment, rule.components)
+        if repair is not None:
+            advice = repair.advice
+        else:
+            advice = internal_minimum(question, deployment, subject, self.verdicts)
+            for _, setting in subject.knobs["min_isr"].decided_by if advice else ():
+                at, keys = setting.origin.at or at, (setting.key,)
         if blamed is not None:
             at = blamed.settings[0][1].origin.at or at
             if repair is None:
@@ -314,10 +327,15 @@ def _covers(asked: ActiveRule, other: ActiveRule) -> bool:
 
 
 def _place(
-    repair: Remedy | None, shown: Sequence[tuple[str, Setting]], deployment: Deployment
+    repair: Remedy | None,
+    shown: Sequence[tuple[str, Setting]],
+    deployment: Deployment,
+    components: Sequence[str],
 ) -> tuple[Location, tuple[str, ...]]:
-    """Where to look: at what the smallest change would change, else at what was decided in a file."""
-    first = members_of(deployment)[0]
+    """Where to look: at what the smallest change would change, else at what was decided in a file, else at
+    one of those that the rule is about."""
+    members = members_of(deployment)
+    first = next((one for one in members if one.component in components), members[0])
     placed = [setting for _, setting in shown if setting.origin.at is not None]
     keys = tuple(setting.key for setting in placed)
     if repair is not None:

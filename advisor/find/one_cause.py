@@ -2,17 +2,22 @@
 
 Two findings have one cause if one rule tells them of one place and one change mends them. What a rule tells
 of the cluster (`told_of` in its pack), as the notes that the recommended configuration gets, is one for all
-deployments of that cluster. What a rule covers (`covers` in its pack) and tells of the same place is told
-under it, whoever found it: that acks=1 switches idempotence off is part of what acks=1 does.
+deployments of that cluster. So is what no change of a topic's or a client's own mends, as two copies on two
+brokers. What a rule covers (`covers` in its pack) and tells of the same place is told under it, whoever
+found it: that acks=1 switches idempotence off is part of what acks=1 does.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..model import Deployment, Finding, Location, in_file_order
 from ..packs.pack import Rule
+from ..tuples import NamedTuple
+
+# What brokers alone can make hold where no setting does.
+_OF_BROKERS = ("acked-records-survive", "writes-available")
 
 
 class Caused(NamedTuple):
@@ -27,15 +32,26 @@ def by_cause(
 ) -> list[Caused]:
     """In the order of the first of each."""
     of_cluster = {rule.code for rule in rules if rule.told_of == "cluster"}
-    seen = {one.id for one in deployments if one.cluster} if of_cluster else set()
+    of_brokers = {rule.code for rule in rules if rule.guarantee in _OF_BROKERS}
+    clusters = {
+        one.id: Location(one.cluster[0].file, one.cluster[0].line) for one in deployments if one.cluster
+    }
     groups: dict[tuple[Any, ...], list[Finding]] = {}
     for number, finding in enumerate(findings):
         if finding.deployment is None:
             mark: tuple[Any, ...] = (number,)
         elif finding.code in of_cluster:
             # Deployments whose cluster is not in sight are taken to be of one.
-            place = finding.at if finding.deployment in seen else None
+            place = finding.at if finding.deployment in clusters else None
             mark = (finding.code, finding.severity, finding.suppressed, place)
+        elif finding.code in of_brokers and not finding.fixes and finding.deployment in clusters:
+            mark = (
+                finding.code,
+                finding.severity,
+                finding.suppressed,
+                clusters[finding.deployment],
+                "brokers",
+            )
         else:
             mark = (
                 *(finding.code, finding.severity, finding.suppressed, finding.at, finding.keys),

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..join.profiles import is_local
 from ..model import Document, Fact, Location, Origin, Secret, Setting, Undisclosed, Unknown
 from ..read.values import value_of
+from ..tuples import NamedTuple
 from .keys import NAMES, SHAPES
 
 BETWEEN, ENTRY = "\u0001", "\u0002"

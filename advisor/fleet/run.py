@@ -11,6 +11,7 @@ from ..join.versions import choose_version
 from ..memo.cache import Cache
 from ..memo.digests import digest
 from ..model import UsageError
+from ..packs.narrowing import with_their_bases
 from ..packs.pack import load_packs
 from ..packs.questions import check_rules
 from ..registry import load_registry
@@ -65,7 +66,9 @@ class Run:
         self.read = read_keys(self.registry, self.rules)
         self.kept_apart = names_kept_apart(self.rules)
         self.store = FleetStore(spark, out, progress)
-        self.packed = None if is_local(spark) else bundle((*options.plugins, *options.rules))
+        self.packed = (
+            None if is_local(spark) else bundle((*options.plugins, *with_their_bases(options.rules)))
+        )
 
     def run(self) -> FleetResult:
         kinds = [self._kind(source) for source in self.sources]

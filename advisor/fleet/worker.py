@@ -15,7 +15,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..engine import Asked, Asking, Linked, Options, ask_linked
 from ..find.rules.choice import Choice
@@ -32,6 +32,7 @@ from ..read.load import FileRecord
 from ..read.project import EMPTY
 from ..registry import load_registry
 from ..tell.report import reported_finding
+from ..tuples import NamedTuple
 from .canonical import Canonical
 
 MARK, END = "\ue000", "\ue001"

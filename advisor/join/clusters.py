@@ -8,9 +8,9 @@ one whose file is nearest, and to none if two are as near, which is then said.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 from ..model import Document
+from ..tuples import NamedTuple
 from .controllers import roles_of
 
 _QUORUMS = ("controller.quorum.bootstrap.servers", "controller.quorum.voters", "zookeeper.connect")

@@ -6,12 +6,13 @@ evidence a document stays alone; there is never a cross product.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..catalog import edit_distance
 from ..model import Deployment, Document, Fact, Location, Origin, Setting, UsageError, members_of
 from ..read.project import Project
 from ..syntax.numbers import COUNTS_MAX, fact_count, integer
+from ..tuples import NamedTuple
 from .clusters import Cluster, Clusters
 from .controllers import holds_partitions
 

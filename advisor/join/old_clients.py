@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 from ..model import Document, Location
 from ..syntax.numbers import integer
+from ..tuples import NamedTuple
 
 FIRST_WITHOUT = (4, 0)
 # The oldest version of each library whose requests brokers of 4.0 still answer. Streams, Connect and Spring

@@ -7,16 +7,17 @@ decides only where nothing else speaks.
 
 import re
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from ..model import Deployment, Document, Location, members_of
 from ..syntax.numbers import fact_count
+from ..syntax.pattern import pattern
+from ..tuples import NamedTuple
 from . import asked_keys
 
-_DEV_WORD = re.compile(r"(?<![a-z0-9])(dev|development|test|local)(?![a-z0-9])", re.IGNORECASE)
+_DEV_WORD = pattern(r"(?<![a-z0-9])(dev|development|test|local)(?![a-z0-9])", re.IGNORECASE)
 # An address of this very host, at the beginning or behind what may stand before one in a list.
 LOCAL_ADDRESS = r"(?i)(?:^|[ ,/@])(?:localhost|127\.[0-9.]+|\[::1\]):[0-9]"
-_LOCAL = re.compile(LOCAL_ADDRESS)
+_LOCAL = pattern(LOCAL_ADDRESS)
 
 _CLIENT_KEYS = frozenset(("bootstrap.servers", "metadata.broker.list"))
 # Nobody on another host can join a cluster that is coordinated, or advertised, at localhost.
@@ -56,6 +57,11 @@ def profile_of(deployment: Deployment, stated: str | None) -> Profile:
         local = _local(clients, _CLIENT_KEYS)
     if local is not None:
         return Profile("dev", f"{local[0]} is at localhost, {local[1]}")
+    topic = deployment.topic
+    if topic is not None and brokers is None:
+        for kind, value in topic.hints:
+            if kind == "host" or (kind == "bootstrap" and is_local(value)):
+                return Profile("dev", f"{topic.name} is made at {value}, {topic.file}:{topic.line}")
     for document in deployment.cluster:
         word = dev_word(document.name) if document.format in _NAMED_BY_OWNERS else None
         if word is not None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..model import Deployment
 from ..syntax.numbers import fact_count
+from ..tuples import NamedTuple
 from .controllers import holds_partitions
 
 # Enough partitions that every broker leads one and every shift of the followers is seen.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import NamedTuple
+
+from ..tuples import NamedTuple
 
 # Folders of this shape are the cache's: one for each program. Others may share the folder with it.
 PROGRAM_FOLDER = "program-"

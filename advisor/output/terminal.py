@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import NamedTuple, TextIO
+from typing import TextIO
+
+from ..tuples import NamedTuple
 
 WIDTH, WIDTH_MIN, WIDTH_MAX = 100, 60, 120
 

@@ -24,10 +24,11 @@ never compared: everything but `set` is unknown.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..model import Secret, Undisclosed, Unknown, Value
 from ..syntax.numbers import INT, integer
+from ..tuples import NamedTuple
 
 Get = Callable[[str], tuple[Value | None, bool]]
 Test = Callable[[Get], bool | None]

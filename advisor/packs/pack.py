@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ..memo.cache import Cache, digest
 from ..model import Location, UsageError
 from ..syntax.numbers import INT, integer, is_digits
+from ..tuples import NamedTuple
 
 if TYPE_CHECKING:
     from ..hookspecs import PackSpec
@@ -71,12 +72,23 @@ class Rule(NamedTuple):
     safety: str = "safe"
 
 
+class Pack(NamedTuple):
+    """A pack as it was read. `narrow` are rows of what it says of other packs' rules, `extends` names the
+    packs that count with it."""
+
+    name: str
+    file: str
+    rules: list[Rule]
+    narrow: Sequence[Mapping[str, Any]] = ()
+    extends: Sequence[str] = ()
+
+
 def load_packs(specs: Sequence[PackSpec], files: Sequence[str], cache: Cache) -> tuple[Rule, ...]:
     """The rules of the plugins' packs and of these files, sorted by code."""
-    rules: list[Rule] = []
+    packs: list[Pack] = []
     shipped: dict[str, Mapping[str, Any]] = {}
     for spec in specs:
-        folder = _folder(spec)
+        folder = pack_folder(spec)
         data = _read(os.path.join(folder, spec.file), f"rule pack {spec.name!r} of {spec.package}")
         if folder not in shipped:
             shipped[folder] = _shipped(folder)
@@ -84,15 +96,26 @@ def load_packs(specs: Sequence[PackSpec], files: Sequence[str], cache: Cache) ->
         # The digest tells a pack that was edited after it was compiled.
         file = f"{spec.package}/{spec.file}"
         if entry is not None and entry["digest"] == digest(data):
-            rules += [_rule(row, file) for row in entry["rules"]]
+            packs.append(_pack(entry, file, spec.name))
         else:
-            rules += _compiled(file, data, cache)
+            packs.append(_compiled(file, data, cache, spec.name))
     seen: set[str] = set()
     for file in files:
         place = os.path.realpath(file)
         if place not in seen:
             seen.add(place)
-            rules += _compiled(file, _read(file, "rule pack"), cache)
+            packs.append(_compiled(file, _read(file, "rule pack"), cache))
+    if any(pack.extends or pack.narrow for pack in packs):
+        from .narrowing import narrowed, with_extended
+
+        homes = {f"{spec.package}/{spec.file}": pack_folder(spec) for spec in specs}
+
+        def read(path: str, what: str) -> Pack:
+            return _compiled(path, _read(path, what), cache)
+
+        rules = narrowed(*with_extended(packs, homes, read))
+    else:
+        rules = [rule for pack in packs for rule in pack.rules]
     rules.sort(key=lambda rule: (rule.code, rule.at))
     _refuse_doubles(rules)
     return tuple(rules)
@@ -128,12 +151,15 @@ def applies_to(range: str | None, number: tuple[int, ...]) -> bool:
 # Loading what is compiled
 
 
-def _folder(spec: PackSpec) -> str:
+def pack_folder(spec: PackSpec) -> str:
+    """That of the package; of a plugin of one file the folder it lies in."""
     # importlib.resources would cost more than all the packs; a pack ships in a plain folder.
     from importlib import import_module
 
     try:
-        return next(iter(import_module(spec.package).__path__))
+        found = import_module(spec.package)
+        folders = getattr(found, "__path__", None)
+        return next(iter(folders)) if folders is not None else os.path.dirname(found.__file__ or "")
     except (ImportError, AttributeError, StopIteration) as error:
         raise UsageError(f"rule pack {spec.name!r}: {spec.package} cannot be imported: {error}") from None
 
@@ -161,17 +187,23 @@ def _shipped(folder: str) -> Mapping[str, Any]:
     return packs
 
 
-def _compiled(file: str, data: bytes, cache: Cache) -> list[Rule]:
+def _compiled(file: str, data: bytes, cache: Cache, name: str = "") -> Pack:
     key = digest(data)
     kept = cache.get("pack", key)
-    if isinstance(kept, list):
+    if isinstance(kept, dict):
         try:
-            return [_rule(row, file) for row in kept]
+            return _pack(kept, file, name)
         except (AttributeError, KeyError, TypeError):
             pass
     rows = compile_pack(file, data)
     cache.put("pack", key, rows)
-    return [_rule(row, file) for row in rows]
+    return _pack(rows, file, name)
+
+
+def _pack(rows: Mapping[str, Any], file: str, name: str) -> Pack:
+    """`name`: as the plugin calls it, which need not be what the file says."""
+    rules = [_rule(row, file) for row in rows["rules"]]
+    return Pack(name or rows.get("name", ""), file, rules, rows.get("narrow", ()), rows.get("extends", ()))
 
 
 def _rule(row: Mapping[str, Any], file: str) -> Rule:
@@ -218,7 +250,8 @@ def _rule(row: Mapping[str, Any], file: str) -> Rule:
 
 def _refuse_doubles(rules: Sequence[Rule]) -> None:
     seen: dict[str, Rule] = {}
-    for rule in rules:
+    # Names of ours are taken: whoever brings one again is told.
+    for rule in sorted(rules, key=lambda rule: not rule.at.file.startswith(f"{FIRST_PARTY}/")):
         for word, what in ((rule.code, "code"), (rule.name, "name")):
             first = seen.setdefault(word, rule)
             if first is not rule:
@@ -230,8 +263,8 @@ def _refuse_doubles(rules: Sequence[Rule]) -> None:
 # Compiling
 
 
-def compile_pack(file: str, data: bytes) -> list[dict[str, Any]]:
-    """The rules of a pack's TOML as plain rows, validated; a UsageError has one line for each fault."""
+def compile_pack(file: str, data: bytes) -> dict[str, Any]:
+    """A pack's TOML as plain rows, validated; a UsageError has one line for each fault."""
     from ..schemas import load_schema
     from ..schemas.explain import complaints
     from ..schemas.tomltext import read_toml
@@ -246,7 +279,17 @@ def compile_pack(file: str, data: bytes) -> list[dict[str, Any]]:
         found = [f"{file}:{lines.of(path)}: {name(path)}: {what}" for path, what in _faults(value)]
     if found:
         raise UsageError("\n".join(found))
-    return [_row(rule, value["pack"], lines, index) for index, rule in enumerate(value.get("rule", ()))]
+    pack = value["pack"]
+    rows: dict[str, Any] = {
+        "rules": [_row(rule, pack, lines, index) for index, rule in enumerate(value.get("rule", ()))]
+    }
+    if "extends" in pack or "narrow" in value:
+        rows |= {"name": pack["name"], "extends": pack.get("extends", [])}
+        rows["narrow"] = [
+            {"rule": rule, "line": lines.of(("narrow", rule)), **given}
+            for rule, given in value.get("narrow", {}).items()
+        ]
+    return rows
 
 
 def _row(rule: dict[str, Any], pack: Mapping[str, Any], lines: Lines, index: int) -> dict[str, Any]:
@@ -303,8 +346,10 @@ def compile_folder(folder: str) -> str:
     for name in sorted(os.listdir(folder)):
         if name.endswith(".toml"):
             data = _read(os.path.join(folder, name), "rule pack")
-            rows = ",\n".join(dump(row) for row in compile_pack(name, data))
-            packs.append(f'{dump(name)}:{{"digest":"{digest(data)}","rules":[\n{rows}\n]}}')
+            made = compile_pack(name, data)
+            rows = ",\n".join(map(dump, made.pop("rules")))
+            more = f",{dump(made)[1:-1]}" if made else ""
+            packs.append(f'{dump(name)}:{{"digest":"{digest(data)}"{more},"rules":[\n{rows}\n]}}')
     return '{"format":1,"packs":{\n' + ",\n".join(packs) + "\n}}\n"
 
 
@@ -320,7 +365,7 @@ def main(arguments: Sequence[str]) -> int:
         else:
             from ..hookspecs import PackSpec
 
-            folder = _folder(PackSpec("first-party", FIRST_PARTY, ""))
+            folder = pack_folder(PackSpec("first-party", FIRST_PARTY, ""))
         write_file(os.path.join(folder, COMPILED), compile_folder(folder))
     except UsageError as error:
         print(error)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..context import Question
 from ..hookspecs import NUMBER, SEARCHED, ModelSpec
 from ..model import UsageError
 from ..syntax.numbers import LONG
+from ..tuples import NamedTuple
 from .pack import Rule
 
 # A param whose name ends in a unit or a bound is a number.
@@ -47,6 +48,8 @@ def check_rules(rules: Sequence[Rule], guarantees: Mapping[str, ModelSpec], stat
             _check_params(rule, spec.params, stated)
         if spec.kind == SEARCHED:
             _check_faults(rule)
+        elif spec.faults is not None:
+            _check_counted(rule, spec.faults)
 
 
 def _check_part(rule: Rule, spec: ModelSpec) -> None:
@@ -95,6 +98,14 @@ def _check_faults(rule: Rule) -> None:
             known_faults(rule.guarantee or "", counts)
         except UsageError as error:
             raise _wrong(rule, str(error)) from None
+
+
+def _check_counted(rule: Rule, faults: Sequence[str]) -> None:
+    for name in (name for counts in (rule.environment, *rule.faults) for name in counts):
+        if name not in faults:
+            from ..schemas.explain import did_you_mean
+
+            raise _wrong(rule, f"{rule.guarantee} is not asked about {name!r}{did_you_mean(name, faults)}")
 
 
 def _wrong(rule: Rule, what: str, colon: bool = True) -> UsageError:

@@ -9,7 +9,8 @@ tool made is neither, unless the user names the file.
 import os
 import stat
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+
+from ..tuples import NamedTuple
 
 PROJECT_FILE = "kafka-advisor.toml"
 # Its JSON Schema, for editors: `init` writes it, nobody audits it.

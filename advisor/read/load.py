@@ -3,13 +3,13 @@
 import os
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import NamedTuple
 
 from ..guard.calls import PluginError, place_of
 from ..hookspecs import FormatSpec
 from ..model import Document, Fact, LoadError, Origin, Source, UsageError
 from ..registry import Registry, function, is_foreign
-from .aliases import with_kafka_names
+from ..tuples import NamedTuple
+from .aliases import with_kafka_names, with_service
 from .files import BYTES_MAX, TooLarge, Unreadable, decode, read_bytes, read_head, read_lines
 from .project import Project
 from .template.branches import is_template_text, unsettled
@@ -19,6 +19,8 @@ from .unread import TEMPLATES, may_configure, why_unread
 # A claim so low: some of it is Kafka's, most is not. It is read if the user names the file, and never hidden.
 DOUBTFUL = 5
 NOTHING_UNSAVED: Mapping[str, bytes] = {}
+_TEST = "a test"
+_TEST_FOLDERS = ("src/test", "src/it", "src/integrationTest", "src/testFixtures", "molecule")
 
 
 class FileRecord(NamedTuple):
@@ -72,8 +74,18 @@ def load_file(
         loaded = load_bytes(record, data, registry, project, read, shapes, offered)
     if loaded is None:
         reason = why_unread(name, data)
-        return None if reason is None else record._replace(reason=reason)
+        return None if reason is None else record._replace(reason=_TEST if is_test(record.file) else reason)
+    if not named and is_test(record.file) and (loaded.documents or loaded.error is not None):
+        return record._replace(format=loaded.format, reason=_TEST)
     return loaded
+
+
+def is_test(file: str) -> bool:
+    """A file that only a project's own tests take, by the folders of Maven, Gradle and Ansible's Molecule:
+    what it says is made to be tried, and often to be wrong."""
+    if "src/" not in file and "molecule/" not in file:
+        return False
+    return any(f"/{folder}/" in f"/{file}" for folder in _TEST_FOLDERS)
 
 
 def load_bytes(
@@ -98,6 +110,8 @@ def load_bytes(
     try:
         text = decode(data, encodings[0] if encodings else None)
     except Unreadable as error:
+        if not named and not may_configure(record.file):
+            return None  # what a program has printed, or code: nobody's configuration
         return record._replace(reason=str(error), error=LoadError(str(error)))
     if not text.strip():
         return record._replace(reason="empty") if named else None
@@ -130,7 +144,7 @@ def load_bytes(
     loaded, failures = found.loaded, found.failures
     if loaded is None:
         if found.format is not None:
-            reason = "most of its keys are no settings of Kafka's; name the file to have it audited"
+            reason = "it is hardly a configuration of Kafka's; name the file to have it audited"
         else:
             reason = failures[0] if failures else "no format recognises it as a Kafka configuration"
             if not failures and not named:
@@ -213,7 +227,7 @@ def _load_large(
     try:
         head = read_head(record.path, root)
         for spec in offered:
-            if spec.stream is not None and (record.named or is_marked(head, spec.markers)):
+            if spec.stream is not None and record.named:
                 lines = enumerate(read_lines(record.path, root), 1)
                 loaded = function(spec.stream, "loaded")(record.file, lines)
                 if loaded.documents:
@@ -230,6 +244,9 @@ def _load_large(
 
 def _settled(documents: tuple[Document, ...], registry: Registry, project: Project) -> tuple[Document, ...]:
     """Each under its client's family, in Kafka's names."""
+    services = [(part, spec.name) for spec in registry.clients.values() for part in spec.servers]
+    if services:
+        documents = tuple(with_service(document, services) for document in documents)
     if project.clients:
         documents = tuple(_with_family(document, project) for document in documents)
     return tuple(with_kafka_names(document, registry.clients) for document in documents)

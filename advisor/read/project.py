@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ..memo.cache import Cache, digest
 from ..model import Location, UsageError
 from ..syntax.numbers import is_digits
+from ..tuples import NamedTuple
 
 if TYPE_CHECKING:
     from ..schemas.tomltext import Path
@@ -65,6 +66,17 @@ def load_project(path: str, data: bytes | str, cache: Cache) -> Project:
     values, lines = _validated(path, raw)
     cache.put("project", key, {"values": values, "lines": lines})
     return _project(path, values, lines)
+
+
+TRUST = "KAFKA_ADVISOR_TRUST_PLUGINS"
+
+
+def check_trusted(project: Project, name: str, trusted: bool) -> None:
+    """Code of the folder that is audited runs only if somebody says so, for this run or for this machine."""
+    if not trusted and os.environ.get(TRUST) != "1":
+        where = f"{project.path}:{project.lines.get('plugins', 1)}"
+        how = f"--trust-plugins (or {TRUST}=1)"
+        raise UsageError(f"{where}: plugins: {name!r} is code of this folder and runs only with {how}")
 
 
 def _project(path: str, values: Mapping[str, Any], lines: Mapping[str, int]) -> Project:

@@ -45,10 +45,16 @@ def _version(value: object) -> object:
 
 
 def _plugin(value: str) -> str:
-    if "/" in value or "\\" in value or value.endswith(".py") or value.startswith("."):
+    if value.endswith(".py"):
+        parts = value.replace("\\", "/").split("/")
+        if value.startswith(("/", "\\", "~")) or ":" in parts[0] or ".." in parts:
+            raise ValueError(
+                f"{value!r} leaves the folder of this file; "
+                "plugins elsewhere are named by --plugin FILE on the command line"
+            )
+    elif "/" in value or "\\" in value or value.startswith("."):
         raise ValueError(
-            f"{value!r} looks like a file: plugins here are names of installed plugins, "
-            "and Python files are loaded by --plugin FILE on the command line alone"
+            f"{value!r} is neither the name of an installed plugin nor a Python file of this folder (name.py)"
         )
     return value
 
@@ -287,7 +293,12 @@ class ProjectFile(_Table):
     )
     plugins: (
         list[Annotated[Text, BeforeValidator(lambda v: _plugin(v) if isinstance(v, str) else v)]] | None
-    ) = Field(None, description="installed plugins that must be there", examples=[["kafka-advisor-acme"]])
+    ) = Field(
+        None,
+        description="plugins: names of installed ones that must be there, and Python files of this folder, "
+        "which run only with --trust-plugins",
+        examples=[["kafka-advisor-acme"]],
+    )
     severity: dict[Text, Literal["error", "warning", "note", "off"]] | None = Field(
         None,
         description="severity of rules, by code or name: error, warning, note or off",

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..model import Location, Origin, Secret, Setting, Unknown
+from ..syntax.pattern import pattern
+from ..tuples import NamedTuple
 
 # A word that Kafka takes for an id of any kind.
-STAND_IN = re.compile(r"zq[0-9]{5}qz(?::9092)?")
+STAND_IN = pattern(r"zq[0-9]{5}qz(?::9092)?")
 
 Template = Callable[[Sequence[str]], Any]
 

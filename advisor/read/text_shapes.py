@@ -8,11 +8,11 @@ part of the shape, and so is which names are equal.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
 
 from ..model import Loaded, Source
+from ..syntax.pattern import pattern
+from ..tuples import NamedTuple
 from .secrets import holds_secret
 from .stand_ins import STAND_IN, Told, told, word
 
@@ -22,16 +22,16 @@ SHAPES_MAX = 20_000
 # Lines of many files repeat: each is looked at once.
 LINES_MAX = 200_000
 
-_NAMED = re.compile(
+_NAMED = pattern(
     r"([ \t]*(?:- )?(?:[\w-]+\.)*"
     r"(?:client[.-]?id|clientId|group[.-]id|groupId|group|group\.instance\.id|transactional\.id|application\.id"
     r"|destination|default-topic|transaction-id-prefix)[ \t]*[=:][ \t]*)([A-Za-z][\w.-]{0,99})([ \t\r]*)"
 )
 # `name` is a name under these alone.
-_TITLE = re.compile(r"([ \t]+name:[ ]+)([A-Za-z][\w.-]{0,99})([ \t\r]*)")
+_TITLE = pattern(r"([ \t]+name:[ ]+)([A-Za-z][\w.-]{0,99})([ \t\r]*)")
 _TITLED = frozenset(("metadata:", "application:"))
-_COMMENT = re.compile(r"[ \t]*#[\w .,;'/-]*\r?").fullmatch
-_NUMBERS = re.compile(r"(?<![A-Za-z0-9])[0-9]+(?![A-Za-z0-9])")
+_COMMENT = pattern(r"[ \t]*#[\w .,;'/-]*\r?")
+_NUMBERS = pattern(r"(?<![A-Za-z0-9])[0-9]+(?![A-Za-z0-9])")
 _RESERVED = frozenset(("true", "false", "null", "yes", "no", "on", "off", "y", "n"))
 
 
@@ -151,21 +151,23 @@ class TextShapes:
 
     def _tells(self, text: str) -> bool:
         lower = text.lower()
-        return any(one in lower for one in self._words)
+        # Of thousands of lines: `any` of a generator would cost twice as much.
+        return bool([one for one in self._words if one in lower])
 
     def _looked_at(self, line: str) -> _Line | str | None:
         """What a line is: one with a name, a comment that says nothing, or (None) any other."""
         if len(self._lines) >= LINES_MAX:
             self._lines.clear()
         kind: _Line | str | None = None
-        found = _NAMED.fullmatch(line) or _TITLE.fullmatch(line)
+        named = _NAMED.fullmatch(line)
+        found = named or _TITLE.fullmatch(line)
         if found is not None:
             head, name, tail = found.groups()
             # What looks like a secret is one wherever it stands.
             plain = name.lower() not in _RESERVED and not holds_secret(name)
             if plain and not self._tells(name):
-                kind = _Line(head, name, tail, found.re is _TITLE)
-        elif _COMMENT(line) and not self._tells(line):
+                kind = _Line(head, name, tail, named is None)
+        elif _COMMENT.fullmatch(line) and not self._tells(line):
             kind = "#"
         self._lines[line] = kind
         return kind

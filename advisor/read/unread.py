@@ -72,7 +72,17 @@ def _key_pattern() -> re.Pattern[str]:
         r"|\w{0,60}(?:min_insync_replicas|default_replication_factor|offsets_topic_replication_factor)"
         r"|KAFKA_CFG_[A-Z_]{3,60}|zookeeper\.connect|default\.replication\.factor|connector\.class)"
         r"[\"']?(?:[ \t]*[:=]|[ \t]+value=|>)"
-        r"|^[ \t-]*apiVersion:[ \t]*[\"']?kafka\.strimzi\.io/",
+        r"|(?P<strimzi>^[ \t-]*apiVersion:[ \t]*[\"']?kafka\.strimzi\.io/)",
+        re.MULTILINE,
+    )
+
+
+@cache
+def _resource_pattern() -> re.Pattern[str]:
+    """Kinds with settings; a KafkaRebalance or KafkaUser has none."""
+    return re.compile(
+        r"^[ \t-]*kind:[ \t]*[\"']?Kafka(?:Connect|Connector|MirrorMaker2?|NodePool|Topic|Bridge)?[\"']?"
+        r"[ \t]*$",
         re.MULTILINE,
     )
 
@@ -101,17 +111,23 @@ def why_unread(name: str, data: bytes) -> str | None:
         return None
     if not any(mark in data for mark in _MARKS):
         return None
+    if lower.endswith(".toml") and b"[pack]" in data and b"[[rule]]" in data:
+        return None  # a rule pack of ours: it speaks of settings and has none
     text = data.decode("utf-8", "replace")
     if program:
-        found = _map_pattern().search(text)
-        return "a map of a client's settings in a program that loads no library of Kafka's" if found else None
+        if _map_pattern().search(text) is None:
+            return None
+        return "a map of a client's settings in a program that loads no library of Kafka's"
     if lower.endswith(".sh"):
         joined = text.replace("\\\n", " ")
         if _command_pattern().search(joined):
             return "a script: what it hands to Kafka's tools is not read"
         return None
-    if _key_pattern().search(text) is None:
+    found = _key_pattern().search(text)
+    if found is None or (found["strimzi"] and _resource_pattern().search(text) is None):
         return None
+    if lower.endswith(".tf") and "confluent_connector" in text and "min.insync" not in text:
+        return "connectors that Confluent Cloud runs: their settings are its own"
     if lower.endswith(TEMPLATES):
         return "a template of a format that is not read"
     if lower.endswith("dockerfile"):

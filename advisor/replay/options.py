@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+
+from ..tuples import NamedTuple
 
 
 class ReplayOptions(NamedTuple):

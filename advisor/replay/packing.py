@@ -7,13 +7,14 @@ What else one look can say goes with them: how often each key was written, what 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..spark.tables import arrow_schema
+from ..tuples import NamedTuple
 from .columns import CELL_MAX, KEYLESS, PACKED_COLUMNS, RECORD, STRETCH_BITS
 from .kernels.hashes import hashes
 from .kernels.sorting import stable_order

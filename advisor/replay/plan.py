@@ -8,7 +8,7 @@ rests on. A sweep is several plans, made by the same way of reading with another
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..ask.answers.storage.settings import Reading
 from ..catalog import lookup
@@ -21,6 +21,7 @@ from ..sim.placing.partitioner import SCHEMES
 from ..sim.placing.placement import Broker, assign_replicas
 from ..sim.producer.accumulator import Batching
 from ..sim.wire.compression import CODECS
+from ..tuples import NamedTuple
 from .options import ReplayOptions
 
 # Compressed bytes by bytes where nothing is measured and nothing stated: JSON-like records, as often

@@ -5,11 +5,12 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ..sim.producer.accumulator import Batching
 from ..spark.shipping import sent
 from ..spark.tables import ddl
+from ..tuples import NamedTuple
 from .columns import BATCH_COLUMNS, PACKED_COLUMNS, RECORD
 from .plan import ROUND_ROBIN, Plan
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ..model import UsageError
 from ..spark.session import NEEDED, is_local, settings
@@ -13,6 +13,7 @@ from ..spark.shipping import bundle, sent
 from ..spark.snapshot import of_frame
 from ..spark.store import Store
 from ..spark.tables import ddl
+from ..tuples import NamedTuple
 from .logs import HOUR_COLUMNS, HOUR_MS
 from .options import ReplayOptions
 from .plan import Plan, TopicPlan, plans, schemes

@@ -4,7 +4,8 @@ tells."""
 from __future__ import annotations
 
 from textwrap import wrap
-from typing import NamedTuple
+
+from ..tuples import NamedTuple
 
 _WIDTH = 100
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
+from ..tuples import NamedTuple
 from .partition import guarantees
 from .partition import step as partition
 from .partition.state import FAULT_OF, Event, Policy, State, in_office, start

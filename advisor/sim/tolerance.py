@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
+from ..tuples import NamedTuple
 from .partition.state import Policy
 from .search.verdict import Broken, Holds, Verdict
 

@@ -7,7 +7,7 @@ factor 3, the defaults of the version. Logs are cut by the protocol of the versi
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ..ask.judge import OWN_PROTOCOL, Outcome, judge
 from ..ask.knob import Knob
@@ -25,6 +25,7 @@ from ..packs.vocabulary import (
     TRANSACTION_GUARANTEES,
 )
 from ..syntax.numbers import fact_count
+from ..tuples import NamedTuple
 
 if TYPE_CHECKING:
     from ..ask.answers.transactions.reads import Seen as TransactionsSeen

@@ -7,7 +7,7 @@ What the file does not state is Kafka's default: the broker is in sight and says
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..ask.models import Models
 from ..catalog import Version
@@ -15,6 +15,7 @@ from ..context import Context, Judgement
 from ..memo.cache import Cache
 from ..model import Deployment, Document, Origin, Setting, UsageError
 from ..packs.pack import Rule
+from ..tuples import NamedTuple
 from .by_hand import completed, of_settings
 from .guarantees import scenario_schema
 from .scenario import check_stated, stated, stated_sets

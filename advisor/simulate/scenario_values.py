@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..ask.policies import Decoded
 from ..model import Deployment
 from ..packs.faults import Counts
+from ..tuples import NamedTuple
 
 
 class Scenario(NamedTuple):

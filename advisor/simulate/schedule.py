@@ -8,7 +8,7 @@ answered by the set of its outcomes, and one run is shown event by event.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..ask.answers.producer.setup import MILLISECOND, REPLICAS_PLAYED, Timed, timed
 from ..ask.policies import decode
@@ -20,6 +20,7 @@ from ..sim.clock.grid import GRID, Phase
 from ..sim.clock.record import Record, record
 from ..sim.clock.timeline import Outcome, Run, Setup, Step
 from ..syntax.numbers import INT, integer
+from ..tuples import NamedTuple
 
 _OF_ONE = ("sigstop", "sigcont", "kill9", "term", "start", "wipe")
 _WAITS = ("wait_leader", "wait_isr", "wait_nodes")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..ask.answers.producer import outage
 from ..ask.answers.producer.setup import MILLISECOND, Timed, timed
@@ -18,6 +18,7 @@ from ..join.racks import worst_placement
 from ..join.reader import Reader
 from ..model import Deployment, UsageError
 from ..syntax.units import spring_millis
+from ..tuples import NamedTuple
 from .by_hand import completed
 
 LONGEST_MS = 3_600_000

@@ -5,18 +5,19 @@ with a backslash takes the slow path of continuations and escapes.
 """
 
 import re
-from typing import NamedTuple
 
 from ..model import LoadError
+from ..tuples import NamedTuple
+from .pattern import pattern
 
 ENTRIES_MAX = 1_000_000
 
 _BLANKS = " \t\f"
 # The key ends at the first separator; blanks around one `=` or `:` belong to neither side.
-_PLAIN = re.compile(r"([^=: \t\f]*)[ \t\f]*[=:]?[ \t\f]*")
+_PLAIN = pattern(r"([^=: \t\f]*)[ \t\f]*[=:]?[ \t\f]*")
 # The same with a backslash protecting what follows it; the branches never overlap, so it cannot backtrack.
-_ESCAPED = re.compile(r"((?:\\.|[^\\=: \t\f])*)[ \t\f]*[=:]?[ \t\f]*", re.DOTALL)
-_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
+_ESCAPED = pattern(r"((?:\\.|[^\\=: \t\f])*)[ \t\f]*[=:]?[ \t\f]*", re.DOTALL)
+_ESCAPE = pattern(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _CONTROLS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 
 

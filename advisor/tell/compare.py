@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from ..ask.answers.deploy.deploy import DEFAULT_MOVED, compared
 from ..ask.answers.deploy.rolls import SAFE_ROLL, Side
@@ -25,6 +24,7 @@ from ..memo.cache import open_cache
 from ..model import Change, Deployment, Document, Evidence, Finding, Fix, Location, members_of
 from ..packs.pack import Rule, load_packs
 from ..registry import function
+from ..tuples import NamedTuple
 from .upgrade.moved_defaults import NOTHING, Moved, effects, meanings
 from .upgrade.steps import Cluster, Step, steps
 
@@ -258,6 +258,7 @@ class _Telling:
             return
         if hit.severity is not None and severity == rule.severity:
             severity = hit.severity
+        kind = rule.evidence if judgement.trace or rule.evidence != "trace" else "budget"
         yield Finding(
             rule.code,
             rule.name,
@@ -267,7 +268,7 @@ class _Telling:
             part.document.name,
             hit.keys,
             hit.settings,
-            Evidence(rule.evidence, hit.numbers, rule.guarantee, trace=judgement.trace),
+            Evidence(kind, hit.numbers, rule.guarantee, trace=judgement.trace),
             hit.fixes,
             part.deployment.id,
             (),

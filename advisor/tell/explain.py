@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from ..catalog import COMPONENTS, Key, RdKey, Version, fate, history, librdkafka, lookup, resolution
 from ..join.effective import shown_default
 from ..output.terminal import terminal, wrapped
 from ..packs.pack import Rule
+from ..tuples import NamedTuple
 
 
 class Facts(NamedTuple):

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import NamedTuple
 
 from ..model import UsageError
+from ..tuples import NamedTuple
 
 UNOWNED = "(nobody)"
 CODEOWNERS = "CODEOWNERS"

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
 
 from ..engine import Audit
 from ..model import Secret, Unknown
 from ..read.load import FileRecord
 from ..read.secrets import MASK
+from ..tuples import NamedTuple
 
 # In place of what nothing says to be harmless.
 HIDDEN = "<hidden>"

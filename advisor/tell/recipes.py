@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..model import UsageError
+from ..tuples import NamedTuple
 
 SERIALIZER = "org.apache.kafka.common.serialization.String"
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..engine import Audit, Root
 from ..read.files import Unreadable, read_bytes
+from ..tuples import NamedTuple
 from .owners import PLACES, Owners, codeowners
 
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 
-from advisor.api import Entry, known_anywhere
+from advisor.api import Entry, known_anywhere, pattern
 
-_PUT = re.compile(r"^[ \t]*\w+\.(?:put|setProperty)\((.+?)\)[ \t]*;[ \t]*(?://.*)?$", re.MULTILINE)
-_PREFIX_CALL = re.compile(r"\w+\.(\w+?)Prefix\((.*)\)")
-_PREFIX_CONSTANT = re.compile(r"\w+\.(\w+)_PREFIX")
-_CONSTANT = re.compile(r"[A-Z][A-Z0-9_]*")
-_TEXT = re.compile(r'"((?:[^"\\]|\\.)*)"')
-_NUMBER = re.compile(r"-?[0-9][0-9_]*[lL]?|true|false")
+_PUT = pattern(r"^[ \t]*\w+\.(?:put|setProperty)\((.+?)\)[ \t]*;[ \t]*(?://.*)?$", re.MULTILINE)
+_PREFIX_CALL = pattern(r"\w+\.(\w+?)Prefix\((.*)\)")
+_PREFIX_CONSTANT = pattern(r"\w+\.(\w+)_PREFIX")
+_CONSTANT = pattern(r"[A-Z][A-Z0-9_]*")
+_TEXT = pattern(r'"((?:[^"\\]|\\.)*)"')
+_NUMBER = pattern(r"-?[0-9][0-9_]*[lL]?|true|false")
 
 
 def is_java(text: str) -> bool:

@@ -30,6 +30,7 @@ from advisor.api import (
     Unknown,
     known_anywhere,
     parse_properties,
+    pattern,
     setting,
     value_of,
 )
@@ -59,7 +60,7 @@ _SURE = frozenset(
 # Programs around Kafka that mix keys of their own with those of the clients they make.
 _OTHERS = ("ksql.", "kafkastore.", "confluent.controlcenter.", "metric.sampler.", "webserver.http.")
 # Keys of vendors and of clients' plugins: they neither make a file Kafka's nor speak against it.
-_NEUTRAL = re.compile(
+_NEUTRAL = pattern(
     r"confluent\.|schema\.registry\.|basic\.auth\.|(?:key|value)\.(?:converter|serializer|deserializer)\."
     r"|listener\.name\.|config\.providers|transforms|errors\.|kafka\.|cruise\.control\.|plugin\."
     r"|internal\.|avro\.|specific\.avro|auto\.register\.|ksql\.|.*\.override\."
@@ -67,18 +68,18 @@ _NEUTRAL = re.compile(
 SUFFIXES = (".properties", ".delta", ".config", ".conf", ".props")
 # The last three say little: their text must be Kafka's nearly throughout.
 _LOOSE = SUFFIXES[2:]
-_TEMPLATE_SUFFIX = re.compile(r"\.(?:j2|erb|tmpl|tpl|template|ftl|mustache)$", re.IGNORECASE)
-_CLIENT_NAME = re.compile(r"(?:^|[^a-z])(?:kafka|client|clients|librdkafka|connect|mm2|mirror)(?:[^a-z]|$)")
+_TEMPLATE_SUFFIX = pattern(r"\.(?:j2|erb|tmpl|tpl|template|ftl|mustache)$", re.IGNORECASE)
+_CLIENT_NAME = pattern(r"(?:^|[^a-z])(?:kafka|client|clients|librdkafka|connect|mm2|mirror)(?:[^a-z]|$)")
 
 # Statements and comments of Jinja and ERB; an ERB output (`<%=`) is a value, not a statement.
 _STATEMENTS = (("{%", "%}"), ("{#", "#}"), ("<%", "%>"))
 # A line that is one Go template action, `{{- if .Values.tls }}`; `{{ key }}={{ value }}` is none.
-_ACTION = re.compile(r"\{\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}\}")
+_ACTION = pattern(r"\{\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}\}")
 _TEMPLATE_MARKS = ("{%", "{{", "{#", "<%", "${")
 # The head of a section, as Python's configparser reads them.
-_SECTION = re.compile(r"\[[\w .:-]+\]")
-_ADDRESS = re.compile(r"[\w.-]+:[0-9]+|\[[0-9a-fA-F:.]+\]:[0-9]+")
-_KEY_LINE = re.compile(r"^[ \t\f]*([A-Za-z][\w.-]*)[ \t\f]*[=:]", re.MULTILINE)
+_SECTION = pattern(r"\[[\w .:-]+\]")
+_ADDRESS = pattern(r"[\w.-]+:[0-9]+|\[[0-9a-fA-F:.]+\]:[0-9]+")
+_KEY_LINE = pattern(r"^[ \t\f]*([A-Za-z][\w.-]*)[ \t\f]*[=:]", re.MULTILINE)
 
 Settled = tuple[tuple[Setting, ...], tuple[Dropped, ...]]
 Settle = Callable[[str, Sequence[Entry]], Settled]

@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
-from advisor.api import fate, known_anywhere, librdkafka, librdkafka_only
+from advisor.api import fate, known_anywhere, librdkafka, librdkafka_only, pattern
 
 _COMPONENTS = ("producer", "consumer", "admin", "broker", "topic", "connect", "connect-standalone", "streams")
 CLIENTS = ("producer", "consumer", "admin")
@@ -43,7 +43,7 @@ CLIENT_PREFIXES = (
 )
 
 # MirrorMaker 2: `source->target.enabled`.
-REPLICATION = re.compile(r"[\w.-]+->(?=[\w.-]++$)[\w.-][\w-]*+\.[\w.-]")
+REPLICATION = pattern(r"[\w.-]+->(?=[\w.-]++$)[\w.-][\w-]*+\.[\w.-]")
 
 _BROKER_KEYS = frozenset(
     (
@@ -79,7 +79,7 @@ _BROKERS_OWN = frozenset(
 )
 _WORKER_TOPICS = frozenset(("config.storage.topic", "offset.storage.topic", "status.storage.topic"))
 # "offsets" and "connect" are words of Kafka too: only whole words of a file's name count.
-_WORDS = re.compile(r"[a-z]+[0-9]*")
+_WORDS = pattern(r"[a-z]+[0-9]*")
 _NAMED = {
     "producer": "producer",
     "producers": "producer",
@@ -148,8 +148,8 @@ def named_role(path: str) -> str | None:
 
 
 _TOPIC_NAMES = (
-    re.compile(r"topics?[-_.](.+)", re.IGNORECASE),
-    re.compile(r"(.+)[-_.]topic", re.IGNORECASE),
+    pattern(r"topics?[-_.](.+)", re.IGNORECASE),
+    pattern(r"(.+)[-_.]topic", re.IGNORECASE),
 )
 
 

@@ -28,6 +28,8 @@ class Cause(NamedTuple):
 def causes_of(report: Mapping[str, Any], findings: Sequence[Finding], fold: bool = True) -> list[Cause]:
     """The worst first; of equal ones those with more places. `fold`: what the same lines cause is told under
     the worst of it."""
+    if not findings:
+        return []
     titles = {rule["code"]: rule["title"] for rule in report.get("rules", ())}
     names = _names(report)
     grouped: dict[tuple[Any, ...], list[Finding]] = {}
@@ -118,6 +120,12 @@ def also_text(cause: Cause, titles: Mapping[str, str]) -> str:
     return "; ".join(
         filter(None, (f"causes {told}" if told else "", f"includes {covered}" if covered else ""))
     )
+
+
+def told_of(finding: Finding) -> str:
+    """What is wrong, and what that rests on, in one line."""
+    assuming = "; ".join(finding.get("assuming", ()))
+    return finding["message"] + (f" (assuming {assuming})" if assuming else "")
 
 
 def change_text(change: Mapping[str, Any]) -> str:

@@ -143,7 +143,7 @@ def test_a_file_of_mostly_unknown_keys_is_not_hidden(said):
     near = ("client.idd", "retriess", "request.timeout.mss", "retry.backoff.mss", "send.buffer.bytess")
     Path("app.properties").write_text("bootstrap.servers=k:9092\n" + "".join(f"{key}=1\n" for key in near))
     said(1, "audit", ".")
-    assert "skipped app.properties: most of its keys are no settings of Kafka's; name the file" in said.out
+    assert "skipped app.properties: it is hardly a configuration of Kafka's; name the file" in said.out
     said(0, "audit", "app.properties")
     assert "\n5 warnings; read 1 file" in said.out
     assert "app.properties:3" in said.out

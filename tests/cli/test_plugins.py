@@ -133,7 +133,9 @@ def test_list_names_what_is_loaded_and_from_where(advisor, shop):
     listed = advisor("plugin", "list", "--plugin", "shop.py")
     told(listed, 0)
     (row,) = [line for line in listed.stdout.splitlines() if line.startswith("shop.py")]
-    assert row.split() == ["shop.py", "file", "shop.py"]
+    name, source, taken, where = row.split()
+    assert (name, source, where) == ("shop.py", "file", "shop.py")
+    assert float(taken) > 0
     gives = dict(line.split(": ", 1) for line in listed.stdout.splitlines() if ": " in line)
     assert "kv" in gives["formats"].split(", ")
     assert "shop-loud" in gives["checks"].split(", ")
@@ -158,3 +160,26 @@ def test_cloned_repository_cannot_run_code(advisor, shop, tmp_path):
 def test_plugin_named_twice(advisor, shop):
     done = advisor("plugin", "list", "--plugin", "shop.py", "--plugin", "shop.py")
     assert "shop" in told(done, 2)
+
+
+def test_a_file_that_the_project_lists_runs_when_it_is_trusted(advisor, shop, tmp_path):
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "shop.py").rename(tmp_path / "tools/shop.py")
+    (tmp_path / "kafka-advisor.toml").write_text('plugins = ["tools/shop.py"]\nrules = ["shop.toml"]\n')
+    said = told(advisor("audit", "."), 2)
+    assert said.count("\n") == 1
+    assert "kafka-advisor.toml:1: plugins: 'tools/shop.py' is code of this folder" in said
+    assert "--trust-plugins" in said
+    for words, env in ((["--trust-plugins"], {}), ([], {"KAFKA_ADVISOR_TRUST_PLUGINS": "1"})):
+        report = report_of(advisor("audit", ".", "--format", "json", *words, env=env), 1)
+        assert "SHOP001" in codes(report)
+    listed = advisor("plugin", "list")
+    assert listed.returncode == 0
+    assert "kafka-advisor.toml:1: plugins: 'tools/shop.py' is code of this folder" in listed.stdout
+    assert "\nshop.py " not in listed.stdout
+    assert "\nshop.py " in advisor("plugin", "list", "--trust-plugins").stdout
+    # Its copy, on which a fix is tried, has no such file.
+    fixed = advisor("fix", ".", "--trust-plugins")
+    assert fixed.returncode == 1, fixed.stderr
+    assert "Traceback" not in fixed.stderr
+    assert "is not read" not in fixed.stderr

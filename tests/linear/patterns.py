@@ -36,6 +36,8 @@ class Unseen(NamedTuple):
 
 # (file, function): patterns made of what a user wrote, from the words that are the worst for them.
 MADE: dict[tuple[str, str], Callable[[Any], list[Any]]] = {
+    # Each is read where it is given.
+    ("advisor/syntax/pattern.py", "_Late.__getattr__"): lambda module: [],
     # Globs are matched against paths, which no system lets grow beyond a few thousand bytes.
     ("advisor/tell/owners.py", "path_pattern"): lambda module: [],
     ("advisor/tell/owners.py", "_glob"): lambda module: [],
@@ -126,6 +128,8 @@ class _Reader:
                 self._add(node, method, around)
             elif method in ELSEWHERE:
                 self._add(node, "search", around, 0 if method == "rlike" else 1)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "pattern":
+            self._add(node, "compile", around)
         for child in ast.iter_child_nodes(node):
             self._look(child, around)
 

@@ -90,8 +90,17 @@ BROKEN = {
         "class X(Exception):\n    def __str__(self): raise RuntimeError\nraise X\n", "X at "
     ),
     # Its hooks.
-    "unknown-hook": Broken("@hookimpl\ndef advisor_colours():\n    return []\n", "advisor_colours"),
-    "hook-with-argument": Broken("@hookimpl\ndef advisor_checks(x):\n    return []\n", "advisor_checks"),
+    "unknown-hook": Broken(
+        "@hookimpl\ndef advisor_client():\n    return []\n",
+        "advisor_client() in line 3 is no hook; did you mean 'advisor_clients'?",
+    ),
+    "hook-with-argument": Broken(
+        "@hookimpl\ndef advisor_checks(x):\n    return []\n", "advisor_checks(x) in line 3 asks for x; a hook"
+    ),
+    "hook-without-mark": Broken(
+        "def advisor_checks():\n    return []\n", "advisor_checks() in line 3 is not marked: write @hookimpl"
+    ),
+    "wrong-major-version": Broken("api_version = '2.0'\n", "was written for version 2.0 of the plugin API"),
     "hook-raises": Broken(hook("checks", "1/0"), "ZeroDivisionError"),
     "hook-exits": Broken(hook("checks", "exit()"), "SystemExit"),
     "hook-endless": Broken(

@@ -99,13 +99,23 @@ def test_what_a_family_refuses_is_a_finding_of_its_own_check(advisor, swift, tmp
     refused = findings(advisor, tmp_path, *swift)["KA006"]
     assert refused["evidence"]["class"] == "start"
     assert refused["locations"][0]["line"] == 5
-    assert "refused by swift" in refused["message"]
+    # Whatever release of Kafka it is used with: none is stated, and that of the family does not matter.
+    assert refused["message"].endswith("turbo is not built in (refused by swift)")
+    assert refused["severity"] == "error"
     (tmp_path / "producer.properties").write_text(PRODUCER.replace("turbo", "calm"))
     assert "KA006" not in findings(advisor, tmp_path, *swift)
     # Kafka's own check is asked too.
     text = PRODUCER.replace("swift.acks=1", "swift.acks=banana").replace("turbo", "calm")
     (tmp_path / "producer.properties").write_text(text)
     assert "acks" in findings(advisor, tmp_path, *swift)["KA006"]["message"]
+
+
+def test_what_librdkafka_refuses_is_not_excused_by_a_release_of_java(advisor, tmp_path):
+    (tmp_path / "producer.properties").write_text("bootstrap.servers=kafka:9092\ncompression.codec=foo\n")
+    (tmp_path / "kafka-advisor.toml").write_text('[[client]]\npath = "*"\nfamily = "librdkafka"\n')
+    refused = findings(advisor, tmp_path)["KA006"]
+    assert (refused["severity"], refused["locations"][0]["line"]) == ("error", 2)
+    assert refused["message"] == "compression.codec = 'foo': must be one of none, gzip, snappy, lz4, zstd"
 
 
 PARTITIONER = (

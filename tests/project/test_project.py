@@ -155,12 +155,12 @@ REFUSED: dict[str, tuple[str, int, str]] = {
     "no date": ("[[suppress]]\nrule = 'KA1'\nreason = 'r'\nexpires = 'soon'\n", 4, "'soon' is no date"),
     "table for a list": ("[suppress]\nrule = 'KA1'\n", 1, "must be a valid list"),
     "plugin file": (
-        "plugins = ['acme',\n  'tools/check.py']\n",
+        "plugins = ['acme',\n  '../tools/check.py']\n",
         2,
-        "by --plugin FILE on the command line alone",
+        "by --plugin FILE on the command line",
     ),
-    "plugin here": ("plugins = ['evil.py']\n", 1, "names of installed plugins"),
-    "plugin folder": ("plugins = ['..']\n", 1, "names of installed plugins"),
+    "plugin anywhere": ("plugins = ['/evil.py']\n", 1, "leaves the folder of this file"),
+    "plugin folder": ("plugins = ['..']\n", 1, "neither the name of an installed plugin nor"),
     "pack outside": ("rules = ['ok.toml', '../up.toml']\n", 1, "leaves the folder of this file"),
     "pack anywhere": ("rules = ['/etc/passwd']\n", 1, "leaves the folder of this file"),
     "param": ("[params.KA1]\na = { b = 1 }\n", 2, "text, a number, a boolean"),
@@ -212,7 +212,7 @@ def test_the_schema_takes_what_is_taken_and_refuses_what_is_refused() -> None:
     # Where a file leads to, and what a date is, is not for a schema to know.
     beyond = {
         "plugin file",
-        "plugin here",
+        "plugin anywhere",
         "plugin folder",
         "pack outside",
         "pack anywhere",

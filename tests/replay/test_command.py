@@ -7,7 +7,9 @@ import json
 import pyarrow.parquet as pq
 import pytest
 
-from ..conftest import needs, run_command
+from advisor.testing import run_command
+
+from ..conftest import needs
 from ..fleet.conftest import QUICK
 from .conftest import CONFIG
 

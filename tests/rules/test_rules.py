@@ -17,32 +17,20 @@ import pytest
 from advisor.memo.cache import Cache
 from advisor.packs.pack import load_packs
 from advisor.registry import load_registry
-from advisor.testing import audit_paths, audit_settings, compare_paths
+from advisor.testing import audit_paths, compare_paths, rule_examples
 
 from .case_files import Case, all_cases, read_cases, rewrite
 
 HERE = Path(__file__).parent
 RULES = load_packs(load_registry().packs, (), Cache(None))
-EXAMPLES = [(rule, example) for rule in RULES for example in rule.examples]
+EXAMPLES = rule_examples()
 CASES = all_cases()
 LOCATED = re.compile(r"[^ ]+:(\d+|None): ")
 
 
-def audited(example, word):
-    options = {name: example[name] for name in ("kafka_version", "client", "profile") if name in example}
-    return audit_settings(example[word], **options)
-
-
-def codes(example, word):
-    report = audited(example, word)
-    assert report["files"], "the example was not recognised as a Kafka configuration"
-    return [code for finding in report["findings"] for code in (finding["code"], *finding["covers"])]
-
-
-@pytest.mark.parametrize(("rule", "example"), EXAMPLES, ids=lambda value: getattr(value, "code", ""))
-def test_example(rule, example):
-    assert rule.code in codes(example, "bad")
-    assert rule.code not in codes(example, "good")
+@pytest.mark.parametrize("example", EXAMPLES, ids=str)
+def test_example(example):
+    example.check()
 
 
 def report_on(case: Case) -> dict[str, Any]:
@@ -96,7 +84,7 @@ SEARCHED = [rule for rule in RULES if rule.code.startswith(("KA1", "KA2", "KA3")
 def test_it_says_what_to_do(rule):
     """A fix that was tried, or advice; a rule that only complains helps nobody."""
     reports = (report_on(case) for case in CASES if case.rule == rule.code)
-    examples = (audited(example, "bad") for example in rule.examples)
+    examples = (example.report("bad") for example in EXAMPLES if example.code == rule.code)
     told = (
         finding["fixes"] or finding["advice"]
         for report in chain(examples, reports)

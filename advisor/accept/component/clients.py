@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from ...syntax.numbers import is_digits
+from ...syntax.pattern import pattern
 from ..results import Reason, Rewrite
 from ..security import protocols as security
 from ..value import classes
@@ -15,7 +15,7 @@ from ..value.hosts import resolvable
 
 # At first anything could stand before the last host:port. 3.8 became strict, 3.9.1 took it back, 4.0 did not.
 _HOST_LETTERS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-%._:"
-_URL_PREFIX = re.compile(r"(?:[0-9a-zA-Z\-%._]*://)?\[?([0-9a-zA-Z\-%._:]*)\]?:([0-9]+)")
+_URL_PREFIX = pattern(r"(?:[0-9a-zA-Z\-%._]*://)?\[?([0-9a-zA-Z\-%._:]*)\]?:([0-9]+)")
 _PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 PORT_MAX = 65535
 

@@ -1,7 +1,8 @@
 """The one-line login configuration of `sasl.jaas.config`, read as Java's StreamTokenizer cuts it."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
+
+from ...tuples import NamedTuple
 
 _FLAGS = ("REQUIRED", "REQUISITE", "SUFFICIENT", "OPTIONAL")
 _ESCAPES = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from ...syntax.numbers import integer, is_digits
+from ...tuples import NamedTuple
 from ..results import Reason
 from ..value import numbers as values
 from ..value.definition import Config, Skip

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
-from typing import NamedTuple
 
 from ...catalog import Version
 from ...context import Question
 from ...model import Deployment
+from ...tuples import NamedTuple
 from ..judge import Outcome, at, behaviours
 from ..knob import Knob
 from ..policies import Combination, Decoded

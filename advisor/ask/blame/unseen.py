@@ -7,13 +7,14 @@ statement that is to blame (`searched.py`) from a deployment of which nobody can
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...catalog import resolve_version
 from ...context import Judgement
 from ...join.effective import shows_brokers
 from ...model import Deployment, Document, Fact, Origin, Setting, members_of
 from ...sim.log.amounts import duration
+from ...tuples import NamedTuple
 from .statements import Pair, stated, without
 
 # Brokers, replicas: what a cluster has that nobody describes.

@@ -42,6 +42,7 @@ def add_scope(parser: argparse.ArgumentParser, least: str | None = "+") -> None:
         help="traffic as `replay` measured it: a file whose [workload] counts before kafka-advisor.toml's",
     )
     add_rules(parser)
+    add_trust(parser)
     add("--no-link", action="store_true", help="judge each file alone")
     add("--no-cache", action="store_true", help="neither read nor write the cache")
 
@@ -55,6 +56,14 @@ def add_rules(parser: argparse.ArgumentParser) -> None:
         ("--plugin", "FILE", "a plugin of your own, Python (repeatable)"),
     ):
         parser.add_argument(name, metavar=metavar, action="append", default=[], help=about)
+
+
+def add_trust(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--trust-plugins",
+        action="store_true",
+        help="run the Python files that kafka-advisor.toml lists: only in a folder that you trust",
+    )
 
 
 def options_of(args: argparse.Namespace) -> Options:
@@ -76,6 +85,7 @@ def options_of(args: argparse.Namespace) -> Options:
         cache=not args.no_cache,
         today=today(),
         workload=args.workload,
+        trust_plugins=args.trust_plugins,
     )
 
 

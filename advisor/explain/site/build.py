@@ -24,6 +24,8 @@ from .pages import (
     setting_page,
     settings_page,
 )
+from .plugin_pages import plugin_pages
+from .real_kafka import real_page
 
 
 def build_site(
@@ -63,4 +65,6 @@ def _pages(site: Site, progress: Callable[[str], None]) -> Iterator[Page]:
     scenarios = [scenario_page(site, name) for name in scenario_names()]
     yield scenarios_page(scenarios)
     yield from scenarios
+    yield from plugin_pages()
+    yield real_page(site)
     yield glossary_page(site)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from ... import __version__
 from ...tell.html.document import in_json, text_of
 from ...tell.html.markup import Child, Markup, escaped, join, tag
 from ...tell.html.player import SCRIPTS, STYLES
+from ...tuples import NamedTuple
 from ..glossary import terms
 
 # The parts of the site: folder and what it is called.
@@ -17,6 +18,8 @@ PARTS = {
     "guarantees": "Guarantees",
     "settings": "Settings",
     "scenarios": "Scenarios",
+    "plugins": "Plugins",
+    "real": "Real Kafka",
     "glossary": "Glossary",
 }
 # Nothing but what lies beside the page is run or drawn by, and nothing is asked of anybody.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...catalog import Version
 from ...hookspecs import ModelSpec
@@ -12,6 +12,7 @@ from ...simulate.page import simulated_part
 from ...tell.explain import readers, setting_facts
 from ...tell.html.markup import Child, Markup, join, tag, wide
 from ...tell.html.player import Played, player
+from ...tuples import NamedTuple
 from ..examples import example_of
 from ..glossary import Term, terms
 from ..scenarios import scenario, scenario_names
@@ -323,6 +324,8 @@ _ABOUT = {
     "guarantees": "What must stay true, and how it breaks.",
     "settings": "What each setting does, and what its values cost and gain by runs.",
     "scenarios": "The classic accidents of Kafka, to play step by step.",
+    "plugins": "Rules, formats and guarantees of your own, in ten minutes.",
+    "real": "Which findings were played on real clusters, and what came of it.",
     "glossary": "ISR, high watermark, leader epoch: the words in reports.",
 }
 

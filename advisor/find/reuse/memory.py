@@ -7,7 +7,7 @@ profiles, and what was read of other deployments while it was asked. Nothing is 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...catalog import Version
 from ...context import Context, Outside
@@ -15,6 +15,7 @@ from ...join.profiles import Profile
 from ...model import Deployment, Document, members_of
 from ...packs.pack import Rule
 from ...read.project import Project
+from ...tuples import NamedTuple
 
 if TYPE_CHECKING:
     from ..guarantees import Guaranteed

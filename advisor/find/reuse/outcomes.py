@@ -1,14 +1,15 @@
-"""What guarantees came to, as JSON: a second audit of the same files asks nothing and loads no simulator."""
+"""What rules came to, as JSON: a second audit of the same files asks nothing and loads no simulator."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 from ... import model
 from ...memo.cache import digest
-from ...model import Deployment, Finding, GuaranteeAnswer
+from ...model import Deployment, Document, Finding, GuaranteeAnswer
 from ...packs.pack import Rule
+from ...tuples import NamedTuple
 
 # Up to so many documents are kept as they are. Of more, each shape is kept (see shapes.py), under names that
 # stand for any, and of an audit no more than SHAPES_MAX.
@@ -56,52 +57,56 @@ def may_be_kept(deployments: Sequence[Deployment]) -> bool:
     return len(deployments) <= KEPT_MAX
 
 
-def mark_of(deployments: Sequence[Deployment], rules: Sequence[Rule], about: object) -> str:
+def mark_of(subjects: Sequence[Document | Deployment], rules: Sequence[Rule], about: object) -> str:
     """All that the answers depend on besides the program; secrets show as such."""
     asked = [rule._replace(examples=(), why="", fine_when="", sources=()) for rule in rules]
-    return mark_among(deployments, f"{asked!r}{about!r}")
+    return mark_among(subjects, f"{asked!r}{about!r}")
 
 
-def mark_among(deployments: Sequence[Deployment], about: str) -> str:
-    """What tells these deployments from others, among answers to the same questions."""
+def mark_among(subjects: Sequence[Document | Deployment], about: str) -> str:
+    """What tells these from others, among answers to the same questions."""
     # What prints as hidden may still decide a rule.
     unshown = [
         setting.value.compared()
-        for deployment in deployments
-        for document in model.members_of(deployment)
+        for subject in subjects
+        for document in documents_of(subject)
         for setting in document.settings
         if isinstance(setting.value, model.Undisclosed)
     ]
-    return digest(f"{deployments!r}{unshown!r}{about}".encode("utf-8", "surrogatepass"))
+    return digest(f"{subjects!r}{unshown!r}{about}".encode("utf-8", "surrogatepass"))
+
+
+def documents_of(subject: Document | Deployment) -> list[Document]:
+    return model.members_of(subject) if isinstance(subject, Deployment) else [subject]
 
 
 def as_json(findings: tuple[Finding, ...], answers: Mapping[str, Answers]) -> dict[str, Any]:
     try:
         return {
-            "findings": _plain(findings),
-            "answers": {name: [one.headline, _plain(one.guarantees)] for name, one in answers.items()},
+            "findings": plain(findings),
+            "answers": {name: [one.headline, plain(one.guarantees)] for name, one in answers.items()},
         }
     except TypeError:
         raise NotKept(findings) from None
 
 
 def from_json(value: Mapping[str, Any]) -> tuple[tuple[Finding, ...], dict[str, Answers]]:
-    found: tuple[Finding, ...] = _made(value["findings"])
+    found: tuple[Finding, ...] = restored(value["findings"])
     answers = {
-        name: Answers(headline, _made(guarantees))
+        name: Answers(headline, restored(guarantees))
         for name, (headline, guarantees) in value["answers"].items()
     }
     return found, answers
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """A value of the model as a list that begins with its kind, any other tuple as a list; tables, such as
     the steps of a run, are JSON already."""
     if isinstance(value, tuple):
         kind = type(value).__name__ if type(value) is not tuple else ""
         if kind and kind not in _KINDS:
             raise TypeError(kind)
-        return [kind, *map(_plain, value)]
+        return [kind, *map(plain, value)]
     if isinstance(value, model.Unknown):
         return ["Unknown", value.template]
     if value is None or isinstance(value, (str, int, dict)):
@@ -109,9 +114,9 @@ def _plain(value: Any) -> Any:
     raise TypeError(type(value).__name__)
 
 
-def _made(value: Any) -> Any:
+def restored(value: Any) -> Any:
     if isinstance(value, list):
         kind, *parts = value
-        made = map(_made, parts)
+        made = map(restored, parts)
         return _KINDS[kind](*made) if kind else tuple(made)
     return value

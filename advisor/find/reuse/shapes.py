@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...catalog import Version
 from ...model import Deployment, Document, Fact, Location, Origin, Setting
 from ...read.stand_ins import STAND_IN, address, word
+from ...tuples import NamedTuple
 
 # Keys whose plain values differ between services that behave alike; no client.rack: it is held against
 # broker.rack.

@@ -8,11 +8,10 @@ plugin, which may make something of any name, had a part in it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from ...ask.answers.neighbours import kind_of
 from ...ask.answers.surroundings import Surroundings, are_all
-from ...catalog import Version
 from ...context import Context
 from ...guard.calls import calls_made
 from ...join.profiles import Profile
@@ -22,6 +21,7 @@ from ...packs.conditions import compile_condition
 from ...packs.pack import Rule
 from ...read.stand_ins import Hidden, Told, told
 from ...registry import is_foreign
+from ...tuples import NamedTuple
 from ..rules.choice import Check
 from . import outcomes
 from .outcomes import Answers
@@ -48,13 +48,12 @@ class SharedAnswers:
         rules: Sequence[Rule],
         params: Iterable[Mapping[str, Any]],
         context: Context,
-        versions: Mapping[int, Version],
         profiles: dict[str, Profile],
         present: dict[str, tuple[str, ...]],
     ) -> None:
-        self._context, self._versions = context, versions
+        self._context = context
         self._profiles, self._present = profiles, present
-        self._shapes = Shapes(_read_by_conditions(rules), lambda document: versions[id(document)])
+        self._shapes = Shapes(_read_by_conditions(rules), context.version_of)
         self._surroundings = Surroundings([*(rule.params for rule in rules), *params], context)
         # Families whose own check is a plugin's.
         self._foreign = {name for name, spec in context.clients.items() if is_foreign(spec.refused or "")}
@@ -63,6 +62,7 @@ class SharedAnswers:
         self._homes: dict[int, str] = {}
         self._around: dict[int, tuple[str, ...]] = {}
         self._kinds: dict[tuple[Any, ...], str] = {}
+        self._shape_of: dict[int, tuple[Subject, Shape | None]] = {}
 
     def home_of(self, document: Document) -> str | None:
         """What stands for the only deployment of a document that stands for others."""
@@ -75,13 +75,16 @@ class SharedAnswers:
         subject: Subject,
         checks: Sequence[tuple[int, Check]],
         ask: Callable[[Check, Subject], list[Finding]],
+        may_keep: Callable[[Sequence[Finding]], bool],
+        mark: str,
     ) -> list[tuple[int, Finding]]:
+        """`mark`: all that what is found depends on besides the subject and the program."""
         shape = self._shape(subject)
         if shape is None:
             return [(number, finding) for number, check in checks for finding in ask(check, subject)]
         known = self._found.get(shape.key)
         if known is None:
-            known = self._found[shape.key] = [*self._known(subject, shape, checks, ask)]
+            known = self._found[shape.key] = self._known(subject, shape, checks, ask, may_keep, mark)
         return [
             (number, finding)
             for number, check, found in known
@@ -94,18 +97,51 @@ class SharedAnswers:
         shape: Shape,
         checks: Sequence[tuple[int, Check]],
         ask: Callable[[Check, Subject], list[Finding]],
-    ) -> Iterable[_Known]:
+        may_keep: Callable[[Sequence[Finding]], bool],
+        mark: str,
+    ) -> list[_Known]:
         made = self._stand_in(subject, shape)
-        for number, check in checks:
-            if made is None or not check.ours:
-                yield _Known(number, check, None)
-                continue
-            stand_in, words = made
-            found, may_share = self._watched(ask, check, stand_in)
-            if not may_share:
-                yield _Known(number, check, None)
-            elif found:
-                yield _Known(number, check, _told(found, words))
+        if made is None:
+            return [_Known(number, check, None) for number, check in checks]
+        stand_in, words = made
+        found: dict[int, tuple[Finding, ...] | None] = {}
+
+        def asked() -> Any:
+            for number, check in checks:
+                findings, may_share = self._watched(ask, check, stand_in) if check.ours else ([], False)
+                if findings or not may_share:
+                    found[number] = tuple(findings) if may_share else None
+            told = [finding for findings in found.values() for finding in findings or ()]
+            if not may_keep(told):
+                raise outcomes.NotKept(())
+            return [
+                [number, None if findings is None else outcomes.as_json(findings, {})]
+                for number, findings in found.items()
+            ]
+
+        try:
+            if len(self._found) < outcomes.SHAPES_MAX:
+                kept = self._context.remember(
+                    "checks", self._whole_mark(subject, stand_in, shape, mark), asked
+                )
+                found = {
+                    number: None if value is None else outcomes.from_json(value)[0] for number, value in kept
+                }
+            else:
+                asked()
+        except outcomes.NotKept:
+            pass
+        except (KeyError, TypeError, ValueError):  # somebody else's writing in the cache
+            return [_Known(number, check, None) for number, check in checks]
+        return [
+            _Known(number, check, None if found[number] is None else _told(found[number], words))
+            for number, check in checks
+            if number in found
+        ]
+
+    def _whole_mark(self, subject: Subject, stand_in: Subject, shape: Shape, mark: str) -> str:
+        versions = [self._context.version_of(part).asked for part in outcomes.documents_of(subject)]
+        return outcomes.mark_among([stand_in], f"{mark}{shape.key[1:]!r}{versions!r}")
 
     # Guarantees.
 
@@ -157,8 +193,7 @@ class SharedAnswers:
 
         try:
             if len(self._answers) < outcomes.SHAPES_MAX:
-                versions = [self._versions[id(member)].asked for member in members_of(deployment)]
-                whole = outcomes.mark_among((subject,), f"{mark}{shape.key[1]!r}{versions!r}")
+                whole = self._whole_mark(deployment, subject, shape, mark)
                 value = self._context.remember("guarantees", whole, asked)
             else:
                 value = asked()
@@ -175,6 +210,14 @@ class SharedAnswers:
     # Subjects that stand for others.
 
     def _shape(self, subject: Subject) -> Shape | None:
+        """Worked out once: checks and guarantees ask about the same deployments."""
+        known = self._shape_of.get(id(subject))
+        # One that was made for a question may be gone, and another have its number.
+        if known is None or known[0] is not subject:
+            known = self._shape_of[id(subject)] = subject, self._worked_out(subject)
+        return known[1]
+
+    def _worked_out(self, subject: Subject) -> Shape | None:
         if isinstance(subject, Deployment):
             if self._foreign and any(document.client in self._foreign for document in members_of(subject)):
                 return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...context import Context, Hit, Question
 from ...hookspecs import CheckSpec
@@ -14,6 +14,7 @@ from ...packs.pack import Rule
 from ...packs.questions import ActiveRule
 from ...registry import Registry, function, is_foreign
 from ...syntax.numbers import is_digits
+from ...tuples import NamedTuple
 from ..failures import BUILT_IN
 from .when import hits_of, per_deployment
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from hashlib import sha256
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ...catalog import NEWEST, Version, resolution_table, resolve_version
 from ...spark.session import INTERPRETED, settings
+from ...tuples import NamedTuple
 from ..canonical import BETWEEN, ENTRY
 from ..worker import SECTION
 from .resolution import spoken_sql

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Set
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ...spark.shipping import sent
 from ...spark.tables import ddl
+from ...tuples import NamedTuple
 from ..store.tables import SCHEMAS
 from .join import TAKEN, cluster_of, of_clusters
 

@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b, sha256
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 from ...catalog import COMPONENTS
 from ...join.profiles import LOCAL_ADDRESS, dev_word
 from ...syntax.numbers import INT, integer, is_digits
+from ...tuples import NamedTuple
 from ..canonical import ABSENT, BETWEEN, ENTRY, NAMED, RESERVED, masked
 from ..keys import NAMES, SHAPES
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+
+from ...tuples import NamedTuple
 
 # About what one task reads, and what it holds at once.
 _ROWS_OF_A_TASK = 250_000

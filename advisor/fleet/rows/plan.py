@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -13,6 +13,7 @@ from ...model import UsageError
 from ...spark.shipping import sent
 from ...spark.store import UNFINISHED
 from ...syntax.numbers import integer
+from ...tuples import NamedTuple
 from ..keys import with_other_names, written_as
 from ..store.tables import SCHEMAS
 from ..tell.gathered import Cell, Document, Gathered, Row, Said

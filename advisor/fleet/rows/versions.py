@@ -7,9 +7,9 @@ which only its row can state. So one configuration in two clusters may be judged
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
 from ...catalog import resolve_version
+from ...tuples import NamedTuple
 from ..canonical import BETWEEN, ENTRY
 from ..marks import mark_at, parts_of
 from .link import Clusters

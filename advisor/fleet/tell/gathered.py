@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 from zlib import compress, decompress
 
+from ...tuples import NamedTuple
 from .causes import cause_of, remedy_of
 
 Row = dict[str, Any]

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ... import __version__
 from ...output.text import json_text, printable
+from ...tuples import NamedTuple
 from ..store.verdict_table import SIMULATOR
 from .causes import cause_of
 from .gathered import RANK, Gathered, Row, Rule

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from ...model import Document, Fact, Setting
 from ...syntax.numbers import integer
+from ...tuples import NamedTuple
 
 LISTENER = "listener"
 _SOURCE = re.compile(r"(?:^|/)src/")

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Sequence
-from typing import NamedTuple
 
+from ...tuples import NamedTuple
 from .index import Tracked
 
 FILE = ".gitignore"

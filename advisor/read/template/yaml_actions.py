@@ -46,8 +46,13 @@ def _plain(line: str) -> tuple[str, str]:
     if found is None or "{{" in found[1] or "{%" in found[1]:
         return "", ""
     head, value = found[1], found[2].strip()
-    if not value or value[0] in "\"'|>":
+    if not value or value[0] in "|>":
         return line, ""
+    if value[0] in "\"'":
+        # `"{{ include "name" . }}"`: quotes of the action's own end the text too early.
+        if "{{" not in value or value[-1] != value[0] or value.count(value[0]) == 2:
+            return line, ""
+        value = value[1:-1]
     if value.startswith("[") and value.endswith("]"):
         return line, ""
     if value.startswith("{%"):

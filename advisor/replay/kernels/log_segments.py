@@ -8,8 +8,6 @@ twin.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ...sim.log.log import Schedule
@@ -24,6 +22,7 @@ from ...sim.log.segments import (
     open_log,
     roll_reason,
 )
+from ...tuples import NamedTuple
 from .varints import Column
 
 _INT_MAX = 2**31 - 1

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
+from ...tuples import NamedTuple
 from .sorting import stable_order
 from .varints import Column, varint_sizes
 

@@ -7,9 +7,10 @@ Which records a single pass takes away would need every key of every segment; th
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...sim.log.workload import compacted, flow_of
+from ...tuples import NamedTuple
 from ..plan import TopicPlan
 
 # Bytes of a record besides its contents: length, attributes, deltas of time and offset.

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...sim.wire.batches import BATCH_OVERHEAD, contents_size, placed_size
 from ...syntax.numbers import LONG, integer, is_digits
+from ...tuples import NamedTuple
 
 _PAIR = re.compile(r"\b(\w++): (\S++)")
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import NamedTuple
 
 from ...packs.conditions import number
 from ...syntax.numbers import LONG, integer
+from ...tuples import NamedTuple
 
 # A Monday: the producer's output says no time.
 BEGIN_MS = 946_857_600_000

@@ -12,10 +12,11 @@ import os
 import re
 import struct
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...sim.wire.compression import CODECS
 from ...sim.wire.legacy import LOG_OVERHEAD
+from ...tuples import NamedTuple
 from .dump_log import Compression
 
 _HEADER = struct.Struct(">qiibIhiqqqhii")

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
+from ...tuples import NamedTuple
 from .general import General
 from .java_order import TopicPartition, computed_map_order, java_sorted, spread_partition_hash, table_size
 from .members import NEVER, Assignment, AssignmentFailed, Member, Metadata

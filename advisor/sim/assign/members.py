@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
+from ...tuples import NamedTuple
 from .java_order import TopicPartition, map_order
 
 NEVER = -1

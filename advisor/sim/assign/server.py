@@ -8,8 +8,8 @@ a cluster; the order of `partitions` stands for it. Racks are not looked at: nei
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
 
+from ...tuples import NamedTuple
 from .java_order import TopicPartition, java_order, number_set_order
 
 Target = dict[str, dict[str, list[int]]]

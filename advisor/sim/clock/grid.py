@@ -7,8 +7,7 @@ schedule. Times are microseconds.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from ...tuples import NamedTuple
 from ..ranges import (
     APPLY,
     BOOT,

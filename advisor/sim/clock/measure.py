@@ -7,8 +7,9 @@ As `timeline_record` tells a run in rows, this sums it up; what is measured is t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
+from ...tuples import NamedTuple
 from ..partition.state import State
 from ..ranges import MILLISECOND, SECOND, STALL
 from .cluster import Cluster

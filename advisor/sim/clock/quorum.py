@@ -9,8 +9,7 @@ KRaft: the voters elect one of them, and only a majority can. ZooKeeper: whoever
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from ...tuples import NamedTuple
 from ..ranges import MILLISECOND, SECOND
 
 # KafkaRaftClient.MAX_FETCH_WAIT_MS: a voter's fetch finds nothing and is parked for so long, so its last

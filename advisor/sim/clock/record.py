@@ -10,8 +10,9 @@ producer's, one a record. A run that is not recorded pays nothing for this.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
+from ...tuples import NamedTuple
 from ..partition.state import UP, Event, Replica, in_office, members
 from ..partition.step import step as transition
 from ..ranges import MILLISECOND, SECOND

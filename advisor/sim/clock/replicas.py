@@ -9,8 +9,8 @@ timeline_cluster.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
+from ...tuples import NamedTuple
 from ..partition.replication import source
 from ..partition.state import (
     NOBODY,

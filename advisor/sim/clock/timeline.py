@@ -14,8 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
+from ...tuples import NamedTuple
 from ..partition.state import Policy, in_office, members
 from ..ranges import MILLISECOND, SECOND
 from .clock import UNBOUNDED, Clock

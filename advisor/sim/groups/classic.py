@@ -25,8 +25,8 @@ Left out: the round in which a dynamic member is first told its id (KIP-394), an
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
+from ...tuples import NamedTuple
 from ..assign.java_order import map_order
 
 EMPTY, PREPARING, COMPLETING, STABLE = "Empty", "PreparingRebalance", "CompletingRebalance", "Stable"

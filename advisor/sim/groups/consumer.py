@@ -20,7 +20,8 @@ is where reading ends, the log end is where writing goes on.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+
+from ...tuples import NamedTuple
 
 NOT_OWNED = -1
 NEVER = -1  # no committed offset

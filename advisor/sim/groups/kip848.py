@@ -24,8 +24,9 @@ Left out: client-side assignors and members of the classic protocol in a group o
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
+from ...tuples import NamedTuple
 from .classic import NO_GENERATION, NOBODY, OK, UNKNOWN_MEMBER
 
 UNRELEASED_INSTANCE = "UNRELEASED_INSTANCE_ID"

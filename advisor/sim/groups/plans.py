@@ -10,8 +10,8 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import accumulate
-from typing import NamedTuple
 
+from ...tuples import NamedTuple
 from ..assign import assignors
 from ..assign import server as server_assignors
 from ..assign.assignors import Assignor

@@ -13,8 +13,8 @@ long).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
+from ...tuples import NamedTuple
 from ..assign.assignors import BUILT_IN, COOPERATIVE, LATEST, Assignor, rebalance_protocol
 from ..assign.members import Member as Joining
 from ..assign.members import Metadata

@@ -7,8 +7,9 @@ has it, and takes the log when it is due. Left out: other logs that it may be bu
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
+from ...tuples import NamedTuple
 from .amounts import duration
 from .compaction import TOMBSTONE
 from .log import Append, KeyedLog, clean, cleanable, delete_old_segments, extend, open_keyed, roll_keyed

@@ -10,8 +10,8 @@ format V2. Left out: transactions, the expiry of producers, and two keys of one 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
+from ...tuples import NamedTuple
 from ..wire.varint import varint_size
 from .segments import (
     NO_TIMESTAMP,

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterable
-from typing import NamedTuple
 
+from ...tuples import NamedTuple
 from .compaction import Append as Append
 from .compaction import Cleanable as Cleanable
 from .compaction import CleanError as CleanError

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+
+from ...tuples import NamedTuple
 
 NO_TIMESTAMP = -1
 UNKNOWN_OFFSET = -1

@@ -9,8 +9,7 @@ those of `log_segments` and `log_retention`, and a test runs both ways and compa
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from ...tuples import NamedTuple
 from .log import FILES_PER_PARTITION, FILES_PER_SEGMENT, Schedule
 from .segments import OFFSET_ENTRY_BYTES, TIME_ENTRY_BYTES, LogConfig
 

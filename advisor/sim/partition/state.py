@@ -8,8 +8,9 @@ assignment order" is the lowest bit.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
+from ...tuples import NamedTuple
 from ..search.verdict import Bounds
 
 NOBODY = -1

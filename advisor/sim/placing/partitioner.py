@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 from zlib import crc32
+
+from ...tuples import NamedTuple
 
 _INT_MASK = 0xFFFFFFFF
 _POSITIVE_MASK = 0x7FFFFFFF

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
+
+from ...tuples import NamedTuple
 
 _T = TypeVar("_T")
 NextInt = Callable[[int], int]

@@ -19,8 +19,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from heapq import heappop, heappush
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, TypeVar
 
+from ...tuples import NamedTuple
 from ..wire.batches import (
     BATCH_OVERHEAD,
     MAX_RECORD_OVERHEAD,

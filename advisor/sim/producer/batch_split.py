@@ -10,8 +10,8 @@ does not split: every record of the batch fails.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
+from ...tuples import NamedTuple
 from ..wire.batches import BATCH_OVERHEAD, record_size, upper_bound
 
 SPLITS, HALVES, FAILS = "splits", "halves", "fails"

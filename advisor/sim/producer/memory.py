@@ -14,8 +14,9 @@ anew and sends them again (TransactionManager.canRetry).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
+from ...tuples import NamedTuple
 from .sequences import STORED, Numbered, ProducerState, judge, remember
 
 

@@ -3,7 +3,9 @@ known already needs no model."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
+
+from ...tuples import NamedTuple
 
 IN_FLIGHT_SEARCHED = 2
 FAMILIES = ("java", "librdkafka")

@@ -7,7 +7,7 @@ holds and no more.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from ...tuples import NamedTuple
 
 CACHED_BATCHES = 5
 """How many batches of a producer are remembered one by one; why more than five in flight are refused."""

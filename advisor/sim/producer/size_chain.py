@@ -20,8 +20,8 @@ A record here has a value, no key and no headers; its batch has this record alon
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
+from ...tuples import NamedTuple
 from ..wire.batches import BATCH_OVERHEAD, record_size, upper_bound
 from ..wire.legacy import message_size
 

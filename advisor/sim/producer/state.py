@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
+from ...tuples import NamedTuple
 from .policy import ProducerPolicy
 from .sequences import Numbered, ProducerState, remember
 

@@ -10,7 +10,9 @@ No clock is read here. A caller who wants a limit of seconds injects `expired`, 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, TypeVar
+
+from ...tuples import NamedTuple
 
 S = TypeVar("S", bound=Hashable)
 E = TypeVar("E")

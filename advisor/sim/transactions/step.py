@@ -40,7 +40,8 @@ which keeps its state in a replicated topic, offsets committed inside a transact
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import NamedTuple
+
+from ...tuples import NamedTuple
 
 FAULTS = ("producer_crash", "producer_pause", "late_request")
 COMMIT, ABORT = "commit", "abort"

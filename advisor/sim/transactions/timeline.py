@@ -13,8 +13,8 @@ and to the partition, and the markers. The coordinator and the partition's leade
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
+from ...tuples import NamedTuple
 from ..search.verdict import Step, Trace
 from .questions import plain, state_of
 from .step import ABORT, Event, TransactionPolicy, enabled, initial, last_stable_offset, step

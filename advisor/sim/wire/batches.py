@@ -11,8 +11,8 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
+from ...tuples import NamedTuple
 from .compression import CODECS, compress, compressed_size
 from .legacy import LOG_OVERHEAD, legacy_upper_bound
 from .varint import varint, varint_size, varlong

@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from heapq import heapify, heappop, heappush
 from itertools import accumulate
 from math import ceil, log2
-from typing import NamedTuple
 
+from ...tuples import NamedTuple
 from .matching import common_length, words_of
 
 _FRAME_HEADER = 6

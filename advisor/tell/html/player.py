@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
+from ...tuples import NamedTuple
 from ..run.build import run_of
 from ..run.values import clock
 from .frames import frames

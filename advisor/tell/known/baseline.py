@@ -10,11 +10,12 @@ import json
 import os
 from collections import Counter
 from collections.abc import Collection, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...model import UsageError
 from ...output.text import json_text
 from ...read.files import Unreadable, read_bytes
+from ...tuples import NamedTuple
 from .changes import counts_of
 
 SCHEMA_VERSION = 1

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
+
+from ...tuples import NamedTuple
 
 # What a column stands for, so that a page knows how to draw it.
 KINDS = ("broker", "client", "member", "producer", "reader", "coordinator", "log", "link", "fact")

@@ -10,9 +10,10 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...engine import Audit, Options, audit
+from ...tuples import NamedTuple
 from ..known.changes import mark
 from ..report import build_report
 

@@ -12,11 +12,11 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from typing import NamedTuple
 
 from ...catalog import Version, fate, replacement
 from ...join.old_clients import BASELINE, FIRST_WITHOUT, clients_too_old, stated_version
 from ...model import Document, Location, Setting
+from ...tuples import NamedTuple
 
 BRIDGE = (3, 9)  # the last release with ZooKeeper, and the one to leave it from
 KRAFT_READY = (3, 3)  # Kafka 4.0 starts from metadata of no older release

@@ -20,15 +20,15 @@ def flat_of(file: str, text: str) -> list[Flat]:
     """In the order of the file; equal names are kept, and the later wins."""
     if file.lower().endswith(".properties"):
         return [Flat(entry.key, entry.value.strip(), entry.line) for entry in parse_properties(text)]
-    return [one for root in parse_yaml(text) for one in _flattened(root, "", root.line)]
+    return [one for root in parse_yaml(text) for one in flattened(root, "", root.line)]
 
 
-def _flattened(node: Node, name: str, line: int) -> Iterator[Flat]:
+def flattened(node: Node, name: str, line: int) -> Iterator[Flat]:
     if node.kind == "mapping":
         for key, at, value in node.pairs():
             # Micronaut and SmallRye take ~ for the value of the name around it.
             inner = name if at.is_null else f"{name}.{key}" if name else key
-            yield from _flattened(value, inner, at.line)
+            yield from flattened(value, inner, at.line)
     elif node.kind == "sequence":
         if all(element.kind == "scalar" for element in node.elements):
             yield Flat(name, ",".join(element.loaded_text() for element in node.elements), line)

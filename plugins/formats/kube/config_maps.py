@@ -1,4 +1,6 @@
-"""Kafka's files inside a Kubernetes ConfigMap: `server.properties: |`, an application.yml, or bare variables.
+"""Kafka's files inside a Kubernetes ConfigMap or Secret: `server.properties: |`, an application.yml, a
+connector in JSON, or bare variables. A Secret's `data` is base64, which nobody edits: only its `stringData`
+is read.
 
 What stands under a name that begins with an underscore (`_example`) is there for readers, and no program's.
 """
@@ -13,6 +15,7 @@ from .. import properties
 from ..brokers import broker_facts, listener_hints, worker_hints
 from ..containers.image_names import Image, guess
 from ..containers.images import Variable, read_environment
+from ..maps import connector_json
 from ..maps.embedded import first_line
 from ..maps.node_settings import is_given, text_of
 from ..spring import spring
@@ -24,7 +27,7 @@ _SURE = 40
 
 def documents_of(file: str, resource: Node, taken: bool = False) -> Iterator[Document]:
     """`taken`: a workload in sight gets its variables, and is told with them."""
-    data = resource.get("data")
+    data = data_of(resource)
     name = resource.text_at("metadata", "name") or "ConfigMap"
     label = label_of(resource, name)
     for key, _, value in data.pairs() if data is not None else ():
@@ -39,6 +42,10 @@ def documents_of(file: str, resource: Node, taken: bool = False) -> Iterator[Doc
         yield from _of_variables(file, name, label, data)
 
 
+def data_of(resource: Node) -> Node | None:
+    return resource.get("stringData" if resource.text_at("kind") == "Secret" else "data")
+
+
 def label_of(resource: Node, name: str) -> str:
     namespace = resource.text_at("metadata", "namespace")
     return f"{namespace}/{name}" if namespace else name
@@ -46,7 +53,7 @@ def label_of(resource: Node, name: str) -> str:
 
 def variables_of(file: str, resource: Node) -> list[Variable]:
     """Data whose names can be variables, as `envFrom` hands them to a container."""
-    data = resource.get("data")
+    data = data_of(resource)
     return [
         Variable(name, text_of(value), file, at.line)
         for name, at, value in (data.pairs() if data is not None else ())
@@ -63,6 +70,8 @@ def _read(key: str, text: str) -> tuple[Document, ...]:
         formats.append((spring.claim(base, text), spring.load))
     if base.endswith(properties.SUFFIXES):
         formats.append((properties.claim(base, text), properties.load))
+    if base.endswith(".json") and connector_json.claim(base, text):
+        formats.append((connector_json.claim(base, text), connector_json.load))
     if not formats or max(formats, key=lambda one: one[0])[0] < _SURE:
         return ()
     try:

@@ -39,10 +39,11 @@ _PREFIX = "SPRING_KAFKA_"
 _REFERENCE = re.compile(r"\$\(([A-Za-z_]\w*)\)")
 
 
-# A file of Kafka's or of a framework's, or variables of a broker, inside a ConfigMap.
-_CONFIG_MAP = re.compile(r"^[ \t-]*[\"']?kind[\"']?[ \t]*:[ \t]*[\"']?ConfigMap\b", re.MULTILINE)
+# A file of Kafka's or of a framework's, or variables of a broker, inside a ConfigMap or a Secret.
+_MAPS = ("ConfigMap", "Secret")
+_CONFIG_MAP = re.compile(r"^[ \t-]*[\"']?kind[\"']?[ \t]*:[ \t]*[\"']?(?:ConfigMap|Secret)\b", re.MULTILINE)
 _EMBEDDED = re.compile(
-    r"^[ \t]+[\"']?(?:[\w.-]+\.(?:properties|ya?ml|conf|config)|KAFKA_(?:CFG_)?(?:ADVERTISED_)?LISTENERS"
+    r"^[ \t]+[\"']?(?:[\w.-]+\.(?:properties|ya?ml|conf|config|json)|KAFKA_(?:CFG_)?(?:ADVERTISED_)?LISTENERS"
     r"|CONNECT_CONFIG_STORAGE_TOPIC)[\"']?[ \t]*:",
     re.MULTILINE,
 )
@@ -68,7 +69,7 @@ def load(source: Source) -> Loaded:
         except LoadError:
             return Loaded((), "skipped", "it is no YAML as it stands: a template, perhaps")
     resources = [one for root in roots for one in (root, *_items(root)) if one.kind == "mapping"]
-    maps = [one for one in resources if one.text_at("kind") == "ConfigMap"]
+    maps = [one for one in resources if one.text_at("kind") in _MAPS]
     services = [one for one in resources if one.text_at("kind") == "Service"]
     for resource in resources:
         if resource.text_at("kind") in _KINDS:
@@ -80,7 +81,9 @@ def load(source: Source) -> Loaded:
         for resource in maps:
             found += documents_of(source.file, resource, brokers)
     if not found:
-        return Loaded((), "skipped", "no workload of Kubernetes, and no file of Kafka's in a ConfigMap")
+        return Loaded(
+            (), "skipped", "no workload of Kubernetes, and no file of Kafka's in a ConfigMap or Secret"
+        )
     if filled_in:
         return Loaded(
             tuple(found), "partial", "lines of a template are left out: what they put in is not known"

@@ -8,6 +8,8 @@
                          acks = -1
 
 Read line by line, so a log may have any length. A client that logs the same values again is the same client.
+A log is no configuration: one that only lies about is read if the user names it. A broker logs its defaults
+too, and those were never set.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from advisor.api import Document, Fact, Loaded, Location, Origin, Setting, Source, integer, setting
+from advisor.api import Document, Fact, Loaded, Location, Origin, Setting, Source, integer, lookup, setting
 
 from ..properties import hints, stem_of
 
@@ -63,7 +65,7 @@ def claim(name: str, text: str) -> int:
         or _LINE.search(text)
         or _DESCRIBED.search(text)
     )
-    return 72 if found else 0
+    return 5 if found else 0
 
 
 def load(source: Source) -> Loaded:
@@ -140,6 +142,11 @@ def _setting(file: str, number: int, key: str, text: str) -> Iterator[Setting]:
     yield setting(key, text, file, number)
 
 
+def _is_default(key: str, one: Setting) -> bool:
+    known = lookup("broker", key, "4.3") or lookup("broker", key, "3.9")
+    return known is not None and known.default is not None and str(one.value) == str(known.default)
+
+
 def _feature(file: str, number: int, name: str, level: str) -> Iterator[Fact]:
     at = Origin("file", Location(file, number), "kafka-features")
     if name == "eligible.leader.replicas.version" and integer(level) is not None:
@@ -150,6 +157,8 @@ def _feature(file: str, number: int, name: str, level: str) -> Iterator[Fact]:
 
 def _document(file: str, block: _Block) -> Document:
     last = {one.key: one for one in block.settings}
+    if block.component == "broker":
+        last = {key: one for key, one in last.items() if not _is_default(key, one)}
     settings = tuple(last.values())
     found = hints(block.component, settings)
     if block.component == "topic":

@@ -5,6 +5,7 @@
     aiven_kafka_topic      topic_name, partitions, replication, config { key_with_underscores = value }
     aws_msk_configuration  server_properties = a properties text; aws_msk_cluster: brokers, version, zones
     module                 a map of a broker's keys, as the MSK modules of the registry take it
+    kubectl_manifest       a resource of Strimzi's in YAML
 
 `for_each` over a map that the files hold gives one topic for each element. A cluster and its configuration
 may stand in different files of one folder: both name the configuration, and are joined by it.
@@ -19,6 +20,7 @@ from advisor.api import Dropped, Loaded, Location, Source
 from .. import roles
 from .clusters import MODULE_MAPS, clusters, values
 from .hcl import parse_hcl
+from .manifests import MARK, manifests
 from .scope import Scope
 from .topics import topics
 from .written import Made
@@ -34,7 +36,7 @@ _MODULE = re.compile(r'^[ \t]*+module[ \t]++"', re.MULTILINE)
 def claim(name: str, text: str) -> int:
     if name.endswith(".tfvars"):
         return 40 if sum(map(_names_a_broker_key, text.splitlines())) >= 2 else 0
-    if _RESOURCE.search(text):
+    if _RESOURCE.search(text) or ("<<" in text and MARK in text):
         return 90
     named = _MODULE.search(text) and any(one in text for one in MODULE_MAPS)
     return 60 if named and sum(map(_names_a_broker_key, text.splitlines())) >= 2 else 0
@@ -47,6 +49,8 @@ def _names_a_broker_key(line: str) -> bool:
 
 def load(source: Source) -> Loaded:
     found = tuple(made.document for made in all_made(source))
+    if MARK in source.text:
+        found = (*found, *manifests(source))
     if found:
         return Loaded(found)
     if source.file.endswith(".tfvars"):

@@ -42,6 +42,7 @@ _JIKKOU = re.compile(r"^kind[ \t]*+:[ \t]*+[\"']?KafkaTopic(?:List)?+\b", re.MUL
 _JULIE = re.compile(r"^context[ \t]*+:.*?^projects[ \t]*+:", re.MULTILINE | re.DOTALL)
 _GITOPS = re.compile(r"^topics[ \t]*+:[ \t]*+(?:#.*+)?$", re.MULTILINE)
 _REPLICATION = re.compile(r"^[ \t]++(replication|partitions)[ \t]*+:[ \t]*+[\"']?\d", re.MULTILINE)
+_ADDRESS = re.compile(r"[\w.-]{1,250}:[0-9]{1,5}")
 _ANSIBLE = re.compile(r"^[ \t-]++(?:[\w.]+\.)?kafka_(?:lib|topics?)[ \t]*+:", re.MULTILINE)
 
 
@@ -54,6 +55,7 @@ class _Topic(NamedTuple):
     partitions: Node | None = None
     replicas: Node | None = None
     minutes: Node | None = None
+    servers: str = ""
 
 
 def claim(name: str, text: str) -> int:
@@ -134,6 +136,7 @@ def _of_gitops(root: Node, topics: Node) -> Iterator[_Topic]:
 
 
 def _of_ansible(root: Node) -> Iterator[_Topic]:
+    found: dict[str, _Topic] = {}
     for path, node in mappings_in([root]):
         called = path[-1][0].rpartition(".")[2] if path else ""
         if called not in ("kafka_lib", "kafka_topic", "kafka_topics"):
@@ -145,9 +148,12 @@ def _of_ansible(root: Node) -> Iterator[_Topic]:
             name = one.text_at("name") if one.kind == "mapping" else None
             gone = one.text_at("state") == "absent" if one.kind == "mapping" else True
             if name and not gone:
-                yield _Topic(
-                    name, one.line, one.get("options"), one.get("partitions"), one.get("replica_factor")
+                # Tasks run one after the other: the last one says what the topic becomes.
+                found[name] = _Topic(
+                    *(name, one.line, one.get("options"), one.get("partitions"), one.get("replica_factor")),
+                    servers=node.text_at("bootstrap_servers") or "",
                 )
+    yield from found.values()
 
 
 _COUNTS = ("num.partitions", "replication.factor")
@@ -166,6 +172,9 @@ def _document(file: str, topic: _Topic) -> Document:
         if node is not None and node.kind == "scalar" and integer(node.text()) is not None
     )
     hints = () if is_template(topic.name) else (("topic", topic.name),)
+    hints += tuple(
+        ("bootstrap", one.strip()) for one in topic.servers.split(",") if _ADDRESS.fullmatch(one.strip())
+    )
     return Document(
         file,
         FORMAT,

@@ -220,10 +220,14 @@ def _skew(group: Asked, context: Context) -> Iterable[Judgement]:
     if setup.strategies[0] != "range":
         return
     sizes = tuple(topics.values())
+    holds = Judgement("holds", bounds=f"{members} members, {len(sizes)} topics")
+    if members > sum(sizes):
+        yield holds
+        return
     found = context.remember("skew", repr((sizes, members)), lambda: _shares(sizes, members))
     most, least, even = found["most"], found["least"], found["even"]
-    if members > sum(sizes) or most <= even + 1:
-        yield Judgement("holds", bounds=f"{members} members, {len(sizes)} topics")
+    if most <= even + 1:
+        yield holds
         return
     key = "partition.assignment.strategy"
     hit = Hit(

@@ -7,7 +7,7 @@ What is not in sight is the version's default and listed in `assumed`; what a te
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ....accept.value.numbers import parse_duration
 from ....context import Again, Context, Step
@@ -19,6 +19,7 @@ from ....registry import function
 from ....sim.groups.clock.phases import GroupSetup
 from ....sim.groups.consumer import AFTER, AUTO, BEFORE, FIRST_OPEN, WITH_OUTPUT, Reading, Store
 from ....syntax.numbers import COUNTS_MAX, LONG, integer
+from ....tuples import NamedTuple
 
 if TYPE_CHECKING:
     from ....sim.groups.plans import OwnAssignors
@@ -278,7 +279,7 @@ class _Reader:
         text = self.text(component, key, str(default))
         if text is None:
             return default
-        number = integer(text, bounds_of(component, key, self.look.version))
+        number = integer(text, bounds_of(component, key, self.look.version_of(component)))
         if number is None:
             self.unknown.append(f"{component}.{key}")
         return default if number is None else number

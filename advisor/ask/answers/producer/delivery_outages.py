@@ -7,12 +7,13 @@ stated rate are given per 1,000 records/s and say so.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ....context import Again, Context, Hit, Judgement
 from ....join.reader import Reader, stated
 from ....model import Deployment, Edit, Setting
 from ....sim.clock.timeline import Setup, Step
+from ....tuples import NamedTuple
 from . import outage
 from .setup import MILLISECOND, Timed, timed
 
@@ -146,11 +147,10 @@ def _depends_on_session(case: Case, left_ms: int) -> Judgement:
     late = outage.fenced_after(case.timed.setup.cluster)[1] // MILLISECOND - session
     most = max(0, left_ms - SLACK_MS - late)
     key = next(s.key for c, s in case.timed.settings if c == "broker" and s.key in _SESSIONS)
-    return Judgement(
-        "unknown",
-        depends_on=(key,),
-        reason=f"records expire when a broker dies unless {key} is at most {most}; its default is {session}",
-    )
+    unless = f"unless {key} is at most {most}; its default is {session}"
+    if most == 0:
+        unless = f"however short {key} is"
+    return Judgement("unknown", depends_on=(key,), reason=f"records expire when a broker dies {unless}")
 
 
 def _expired(case: Case, kind: str, needed_ms: int) -> Judgement | None:

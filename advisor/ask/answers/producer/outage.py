@@ -9,7 +9,7 @@ counts are multiplied. Figures are ranges over the timeline's grid of phases.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ....context import Again
 from ....join.reader import Reader
@@ -23,6 +23,7 @@ from ....sim.clock.replicas import ClusterPolicy
 from ....sim.clock.timeline import Setup, Step
 from ....sim.ranges import BOOT, FENCE_LATE, MILLISECOND, SECOND, SHRINK_RATIO, STOP
 from ....sim.wire.batches import BATCH_OVERHEAD, MAX_RECORD_OVERHEAD, contents_size
+from ....tuples import NamedTuple
 
 PLAYED, PLAYED_MAX, PLAYED_CLOSELY = 50, 800, 3_000
 # No rate is stated: records are counted per so many a second.

@@ -7,7 +7,7 @@ what a template fills in is listed in `unknown`, and nothing may be concluded fr
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from ....catalog import Version, librdkafka
 from ....join.effective import by_key, shows_brokers
@@ -20,6 +20,7 @@ from ....sim.clock.replicas import ClusterPolicy
 from ....sim.clock.timeline import Setup
 from ....sim.partition.state import Policy
 from ....syntax.numbers import LONG
+from ....tuples import NamedTuple
 from ...policies import behaviour, decode
 
 MILLISECOND = 1_000
@@ -113,7 +114,7 @@ def _timed(deployment: Deployment, compressible: bool) -> Timed | None:
         lag_messages=_lag_messages(reader),
         **_control(reader, decoded.kraft, partition.replicas, session_timeout),
     )
-    client = _client(reader, decoded.version, chosen, compressible)
+    client = _client(reader, reader.reader.version_of("producer"), chosen, compressible)
     setup = Setup(partition, cluster, client)
     return Timed(setup, tuple(reader.settings), tuple(reader.assumed), tuple(reader.unknown))
 

@@ -7,7 +7,7 @@ releases do not fit each other either (1,000,012 bytes on brokers before 2.5, 1,
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ....catalog import librdkafka
 from ....context import Context, Hit, Judgement
@@ -15,6 +15,7 @@ from ....join.reader import Reader, stated
 from ....model import Deployment, Document, Edit, Location, Origin, Setting, members_of
 from ....sim.producer.size_chain import CLIENT, STUCK, Chain, Gap, gaps, largest, links, measured, send
 from ....syntax.numbers import count
+from ....tuples import NamedTuple
 
 MIB = 1_048_576
 Pair = tuple[str, Setting]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
 from ....context import Context
 from ....model import Deployment, Document
+from ....tuples import NamedTuple
 from .settings import Reading
 
 

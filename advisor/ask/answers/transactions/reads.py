@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 from ....context import Again, Context, Hit, Judgement, Step
 from ....join.reader import Reader
 from ....model import Change, Deployment, Document, Edit, Fix, Location, Origin, Setting
 from ....sim.search.verdict import Broken, Unknown, Verdict, as_dict, from_dict
 from ....sim.transactions.step import TransactionPolicy
+from ....tuples import NamedTuple
 from ...policies import Combination
 
 Pair = tuple[str, Setting]

@@ -4,13 +4,14 @@ timeout, names and sequences that brokers forget while a producer is idle."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from ....context import Context, Hit, Judgement
 from ....join.reader import Reader, stated
 from ....model import Deployment, Document, Edit, Origin, Setting
 from ....sim.transactions.step import TransactionPolicy
 from ....syntax.numbers import integer
+from ....tuples import NamedTuple
 from .reads import is_transactional, isolation_of, names, readers
 
 TIMEOUT = "transaction.timeout.ms"

@@ -8,8 +8,9 @@ may do so. Then the group comes back and reads from where it may.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
+from ....tuples import NamedTuple
 from ..consumer import AFTER, NEVER, Reading, offsets_expire_after
 from .phases import Absence, GroupSetup, Phase
 from .timeline import GroupRun

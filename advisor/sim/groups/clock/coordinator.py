@@ -7,8 +7,9 @@ and plans it only if it brings news; members that do the same at the same time a
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from ....tuples import NamedTuple
 from ...assign.assignors import rebalance_protocol
 from .. import classic as classic
 from ..consumer import Consumer

@@ -8,8 +8,9 @@ broker counts from the beginning each time, but what was written stays there.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
+from ....tuples import NamedTuple
 from ...clock.clock import Clock
 from .phases import ROUND_TRIP, FetchSetup
 

@@ -9,8 +9,9 @@ followers that others read from (KAFKA-9952).
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
+from ....tuples import NamedTuple
 from ...clock.clock import Clock
 from .phases import ROUND_TRIP
 

@@ -7,8 +7,9 @@ choices: no choice depends on the schedule. A group's clock counts milliseconds.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from ....tuples import NamedTuple
 from ... import ranges
 from ..consumer import EARLIEST, Reading
 

@@ -21,8 +21,8 @@ the leader (FetchCollector). A client that would reset is kept as a policy: the 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
+from ....tuples import NamedTuple
 from ...search.explore import STATES_MAX, explore
 from ...search.small_models import effect_seen
 from ..consumer import LATEST

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
+from ....tuples import NamedTuple
 from ...search.explore import STATES_MAX, explore
 from ...search.small_models import Seen, effect_seen, replayed
 from .. import classic as classic

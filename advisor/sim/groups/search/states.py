@@ -5,8 +5,7 @@ What can happen and what each event does is in group_model.py.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from ....tuples import NamedTuple
 from .. import classic as classic
 from .. import kip848 as epochs
 from ..consumer import AUTO, LATEST, Consumer, Reading, Span

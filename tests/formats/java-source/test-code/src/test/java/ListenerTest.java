@@ -1,4 +1,0 @@
-class ListenerTest {
-    @KafkaListener(topics = "orders", groupId = "test")
-    void listen(String s) {}
-}
