@@ -81,7 +81,9 @@ class ClientSpec(NamedTuple):
     """A client family or vendor: keys it adds (a trailing `*` is a prefix), names it spells differently
     (`aliases`: its name -> Kafka's, under which rules see the setting), defaults that differ from Kafka's,
     and `refused(component, config) -> Accepted | Rejected` if it has a validity check of its own, which is
-    asked after Kafka's. `replaces` = it does not know Kafka's Java keys, and its check is asked alone."""
+    asked after Kafka's. `replaces` = it does not know Kafka's Java keys, and its check is asked alone.
+    `servers`: parts of addresses, such as ".example.com:": a Java client whose bootstrap.servers holds one is
+    of this family, unless kafka-advisor.toml says otherwise."""
 
     name: str
     keys: tuple[str, ...] = ()
@@ -89,6 +91,7 @@ class ClientSpec(NamedTuple):
     defaults: Mapping[str, str] = {}
     refused: str | None = None
     replaces: bool = False
+    servers: tuple[str, ...] = ()
 
 
 MODEL_KINDS = ("assignor", "guarantee", "partitioner")

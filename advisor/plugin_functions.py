@@ -16,8 +16,9 @@ from .sim.assign.members import Member, Metadata
 
 # The JSON report, by schemas/report.schema.json.
 Report: TypeAlias = Mapping[str, Any]
-# What a reporter is told besides: `path_of(file)` names a file to the reader, `line_of(file, line)` is its
-# text; `width` and `colour` of the terminal; the flags `runs`, `all`, `files` and `quiet`.
+# What a reporter is told besides: `path_of(file)` names a file to the reader, `line_of(file, line, key)` is
+# its line with the place of the setting, or None; `width` and `colour` of the terminal; the flags `runs`,
+# `all`, `files` and `quiet`.
 ReporterOptions: TypeAlias = Mapping[str, Any]
 # A client's configuration as it would reach the library: texts, Secrets, Unknowns.
 Config: TypeAlias = Mapping[str, Any]

@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeVar
 
 import pluggy
 
-from .guard.calls import PluginError, call, forget_failures, place_of
+from .guard.calls import OneWatch, PluginError, call, forget_failures, place_of
 from .hookspecs import (
     API_VERSION,
     PROJECT,
@@ -104,20 +104,21 @@ def registry_of(plugins: Sequence[Plugin]) -> Registry:
     """These plugins and no others; the first fault is a UsageError that names its plugin."""
     manager = pluggy.PluginManager(PROJECT)
     manager.add_hookspecs(Hooks)
-    for plugin in plugins:
-        name = plugin.where if plugin.source == "file" else plugin.name
-        _register(manager, opened(plugin), name)
-    _check_hooks(manager)
-    forget_failures()
-    return Registry(
-        plugins=tuple(plugins),
-        formats=_given(manager, "advisor_formats", FormatSpec),
-        packs=_given(manager, "advisor_packs", PackSpec),
-        checks=_by_name(_given(manager, "advisor_checks", CheckSpec)),
-        reporters=_by_name(_given(manager, "advisor_reporters", ReporterSpec)),
-        clients=_by_name(_given(manager, "advisor_clients", ClientSpec)),
-        models=_given(manager, "advisor_models", ModelSpec),
-    )
+    with OneWatch():
+        for plugin in plugins:
+            name = plugin.where if plugin.source == "file" else plugin.name
+            _register(manager, opened(plugin), name)
+        _check_hooks(manager)
+        forget_failures()
+        return Registry(
+            plugins=tuple(plugins),
+            formats=_given(manager, "advisor_formats", FormatSpec),
+            packs=_given(manager, "advisor_packs", PackSpec),
+            checks=_by_name(_given(manager, "advisor_checks", CheckSpec)),
+            reporters=_by_name(_given(manager, "advisor_reporters", ReporterSpec)),
+            clients=_by_name(_given(manager, "advisor_clients", ClientSpec)),
+            models=_given(manager, "advisor_models", ModelSpec),
+        )
 
 
 def opened(plugin: Plugin) -> object:

@@ -62,7 +62,9 @@ def test_folders_stay_small():
         )
         for folder in folders
     }
-    assert {name: size for name, size in sizes.items() if size > 13} == {}
+    # One module a command: that folder is as long as the list of commands.
+    most = {"advisor/commands": 16}
+    assert {name: size for name, size in sizes.items() if size > most.get(name, 13)} == {}
 
 
 def test_only_accept_and_fix_reveal_secrets():
@@ -80,6 +82,7 @@ def test_only_accept_and_fix_reveal_secrets():
 _CHECKED = "numbers of [workload] and of params, checked when their file was read, and of the catalog"
 _OURS = "text of the catalog's or the simulator's own"
 _SHAPED = "text whose digits a pattern has counted"
+_PLAYED = "ports, partitions and members as the system and the simulator name them"
 # Files that may turn text into numbers by themselves: how many such calls, and why. Everything else that
 # somebody wrote is read by syntax/numbers.py.
 _NUMBERS_READ: dict[str, tuple[int, str]] = {
@@ -105,6 +108,15 @@ _NUMBERS_READ: dict[str, tuple[int, str]] = {
     "advisor/syntax/yamltree.py": (3, "YAML's own numbers, up to 40 characters"),
     "advisor/tell/html/frames.py": (6, "records and partitions as the simulator names them"),
     "advisor/tell/recipes.py": (1, "a version that was resolved before"),
+    "advisor/real/cluster/cluster.py": (1, _PLAYED),
+    "advisor/real/cluster/guard.py": (2, "process ids that the run itself tells it"),
+    "advisor/real/cluster/metadata_log.py": (1, _PLAYED),
+    "advisor/real/cluster/proxy.py": (1, _PLAYED),
+    "advisor/real/plays/group.py": (2, _PLAYED),
+    "advisor/real/plays/grown_topic.py": (1, _PLAYED),
+    "advisor/real/plays/searched_group.py": (4, _PLAYED),
+    "advisor/real/plays/transaction.py": (2, _PLAYED),
+    "advisor/real/stage.py": (1, _PLAYED),
     "plugins/formats/spring/spring_fields.py": (1, "Integer.decode, up to 20 characters"),
     "advisor/ask/answers/deploy/growth.py": (1, _CHECKED),
     "advisor/ask/answers/groups/coordinators.py": (3, _CHECKED),

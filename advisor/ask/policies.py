@@ -77,6 +77,7 @@ class Internal(NamedTuple):
     named_by: str | None = None
 
 
+STREAMS_WRITES = "streams-writes"
 _MINIMUM = "min.insync.replicas"
 _UNCLEAN = "unclean.leader.election.enable"
 INTERNAL = {
@@ -91,6 +92,8 @@ INTERNAL = {
     # Any topic that leaves to the brokers how leaders are elected: it may be made with another factor.
     "by-default": Internal("broker", "default.replication.factor", _MINIMUM),
     "streams": Internal("streams", "replication.factor", _MINIMUM),
+    # What a Streams application writes, where it says how: with acks=all unless it is told otherwise.
+    STREAMS_WRITES: Internal("streams", "replication.factor", _MINIMUM),
     **{
         f"connect-{name}": Internal(
             "connect",
@@ -113,6 +116,12 @@ def decode_internal(deployment: Deployment, topic: str, several: bool = False) -
         return None
     if topic == "auto-created" and look.text("broker", "auto.create.topics.enable")[0] == "false":
         return None
+    acks = Knob("acks", ("all",), "acks")
+    if topic == STREAMS_WRITES:
+        given = _streams_acks(look)
+        if given is None and not several:
+            return None
+        acks = given or acks
     name = "cluster.brokers"
     brokers = fact_count(name, next((fact.value for fact in deployment.facts if fact.name == name), None))
     # Where more brokers may stand elsewhere, those in sight are not all, and are several all the same.
@@ -138,7 +147,7 @@ def decode_internal(deployment: Deployment, topic: str, several: bool = False) -
     known_minimum = minimum is not None and minimum > 0
     values = (minimum,) if known_minimum else _minimums(max(replicas.values))
     knobs = {
-        "acks": Knob("acks", ("all",), "acks"),
+        "acks": acks,
         "replicas": replicas,
         "min_isr": Knob("min_isr", values, minimum_key, decided, 1, look.of_cluster("broker", minimum_key)),
         "unclean": _internal_unclean(look, topic),
@@ -157,6 +166,20 @@ def decode_internal(deployment: Deployment, topic: str, several: bool = False) -
         minimum_with_elr=minimum_with_elr,
         brokers_assumed=component == "broker" and not counted,
     )
+
+
+def _streams_acks(look: Reader) -> Knob | None:
+    """How the producers of a Streams application write, where its file says so. What is exactly once is
+    written with acks=all, or refused."""
+    layer = look.layers["streams"]
+    exactly_once = layer.get("processing.guarantee")
+    found = layer.get("producer.acks") or layer.get("acks")
+    if found is None or not isinstance(found.value, str):
+        return None
+    if exactly_once is not None and str(exactly_once.value).strip().startswith("exactly_once"):
+        return None
+    value = {"-1": "all", "all": "all", "1": "1", "0": "0"}.get(found.value.strip().lower())
+    return None if value is None else Knob("acks", (value,), found.key, (("streams", found),), "all")
 
 
 def _internal_unclean(look: Reader, topic: str) -> Knob:

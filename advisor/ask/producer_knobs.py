@@ -29,7 +29,7 @@ def _java_producer(reader: Reader) -> dict[str, Knob] | None:
     in_flight, flight_found = reader.number("producer", "max.in.flight.requests.per.connection")
     retries, retries_found = reader.number("producer", "retries")
     asked_by = _idempotence_asked_by(reader)
-    if asked_by is not None and reader.version.number < (3, 0):
+    if asked_by is not None and reader.version_of("producer").number < (3, 0):
         # What is left to its default is raised: acks from 1, and in 2.0 retries from 0.
         if "acks" not in reader.layers["producer"]:
             acks = acks._replace(values=("all",), decided_by=(("producer", asked_by),))
@@ -74,7 +74,7 @@ def _idempotence(reader: Reader, acks: Knob, in_flight: int | None, retries: int
     default = found is not None and found.value == "true"
     if given is not None:  # filled in elsewhere
         return Knob(field, (True, False) if fits else (False,), key, (("producer", given),), True)
-    if crowded and reader.version.number >= (4, 0):
+    if crowded and reader.version_of("producer").number >= (4, 0):
         return None
     if default and fits and not (acks.seen and reader.in_sight("producer", key)):
         return Knob(field, (True, False), key, (), True)

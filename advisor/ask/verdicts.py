@@ -13,8 +13,9 @@ from ..memo.cache import Cache, digest
 from ..sim.search.verdict import Verdict, as_dict, from_dict
 from .common_verdicts import CommonVerdicts, question_text
 
-# CPU seconds for one question; beyond them the verdict is Unknown.
-SECONDS_MAX = 2.0
+# CPU seconds for one question; beyond them the verdict is Unknown. The number of states ends a search well
+# before, but on a machine that is several times slower.
+SECONDS_MAX = 5.0
 
 
 class Verdicts:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from time import perf_counter
 
+from ..memo.cache import Cache
 from ..model import UsageError
+from ..read.files import PROJECT_FILE, Unreadable, read_bytes
+from ..read.project import check_trusted, load_project
 from ..registry import Plugin, Registry, found_plugins, registry_of
 from ..tuples import NamedTuple
 
@@ -17,6 +20,24 @@ class Loaded(NamedTuple):
     milliseconds: float
     gives: dict[str, list[str]]
     fault: str = ""
+
+
+def listed_here(trusted: bool) -> tuple[list[str], list[str]]:
+    """The Python files that the kafka-advisor.toml of this folder lists, and a line for each that does not
+    run."""
+    try:
+        project = load_project(PROJECT_FILE, read_bytes(PROJECT_FILE), Cache(None))
+    except Unreadable:
+        return [], []
+    files, lines = [], []
+    for name in project.plugins:
+        if name.endswith(".py"):
+            try:
+                check_trusted(project, name, trusted)
+                files.append(name)
+            except UsageError as error:
+                lines.append(str(error))
+    return files, lines
 
 
 def loaded_plugins(files: Sequence[str]) -> tuple[list[Loaded], str]:

@@ -5,7 +5,7 @@ The facts come from the data files beside this package; nothing here knows what 
 
 from .families import is_known
 from .history import Fate, Record, fate, history
-from .librdkafka import RdKey, librdkafka, librdkafka_names, librdkafka_only
+from .librdkafka import RdKey, librdkafka, librdkafka_aliases, librdkafka_names, librdkafka_only
 from .names import edit_distance, is_password, known_anywhere, suggest
 from .replaced import Replacement, replacement
 from .resolution import Resolution, resolution, resolution_table
@@ -32,6 +32,7 @@ __all__ = [
     "keys",
     "known_anywhere",
     "librdkafka",
+    "librdkafka_aliases",
     "librdkafka_names",
     "librdkafka_only",
     "lookup",

@@ -30,6 +30,7 @@ class RdKey(NamedTuple):
 
 _found: dict[tuple[str, str | None], RdKey | None] = {}
 _only: set[str] = set()
+_aliases: dict[str, list[str]] = {}
 
 
 def librdkafka(name: str, section: str | None = None) -> RdKey | None:
@@ -38,6 +39,15 @@ def librdkafka(name: str, section: str | None = None) -> RdKey | None:
         rows = [row for row in read("librdkafka").get(name, ()) if section in (None, row[2])]
         _found[name, section] = _rdkey(name, rows[0]) if rows else None
     return _found[name, section]
+
+
+def librdkafka_aliases(name: str) -> tuple[str, ...]:
+    """Other names of a property, Java's among them: compression.type of compression.codec."""
+    if not _aliases:
+        for alias, rows in read("librdkafka").items():
+            if rows[0][0]:
+                _aliases.setdefault(rows[0][0], []).append(alias)
+    return tuple(_aliases.get(name, ()))
 
 
 def librdkafka_names() -> tuple[str, ...]:

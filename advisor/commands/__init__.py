@@ -27,6 +27,7 @@ COMMANDS = {
     "explain": "a rule or a setting: what it is, by Kafka version",
     "rules": "list the rules",
     "simulate": "the run that breaks a guarantee: of settings, of files, of a scenario",
+    "reproduce": "play a finding on a real, throw-away Kafka, and once more with its fix",
     "compare": "what a deploy or an upgrade breaks on the way, and what is different after it",
     "docs": "write the documentation as a site, with every run to play",
     "fleet": "audit many configurations on Spark: tables, and who owns what",

@@ -20,6 +20,7 @@ from .shared.scope_options import add_scope, options_of, problems_of, progress
 
 if TYPE_CHECKING:
     from ..engine import Audit
+    from .shared.live_cluster import Live
 
 EPILOG = """\
 examples:
@@ -43,6 +44,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_scope(parser, "*")
     add_output(parser)
     add_known(parser)
+    _add_live(parser)
     parser.add_argument(
         "--what-if",
         metavar="X",
@@ -59,16 +61,48 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(args: argparse.Namespace) -> int:
-    from ..engine import audit
-    from ..tell.report import build_report
+def _add_live(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add(
+        "--bootstrap-server",
+        metavar="HOST:PORT",
+        help="audit a running cluster, by calls that only read; beside PATHS what differs from them is told "
+        "(needs kafka-advisor[live])",
+    )
+    add("--command-config", metavar="FILE", help="client properties for --bootstrap-server: SASL, TLS")
+    add("--save", metavar="FILE", help="keep what the cluster said: FILE can be audited later, or in a fleet")
+    add(
+        "--traffic",
+        metavar="60s",
+        help="watch the cluster for so long and audit with the [workload] measured",
+    )
 
+
+def run(args: argparse.Namespace) -> int:
     if args.hook:
         args.paths = _hooked(args)
         if not args.paths:
             return 0
+    elif args.bootstrap_server is not None:
+        return _live(args)
     elif not args.paths:
         args.paths = ["."]
+    return _audited(args)
+
+
+def _live(args: argparse.Namespace) -> int:
+    from .shared.live_cluster import live_cluster
+
+    with progress() as tell, live_cluster(args, tell) as live:
+        for line in live.unknown:
+            say(f"not known: {line}")
+        return _audited(args, live)
+
+
+def _audited(args: argparse.Namespace, live: Live | None = None) -> int:
+    from ..engine import audit
+    from ..tell.report import build_report
+
     # Short-lived, and full of small values that all stay alive: collecting garbage finds none.
     gc.disable()
     check_known(args)
@@ -82,6 +116,9 @@ def run(args: argparse.Namespace) -> int:
         _answer(questions, result, report, not args.no_cache)
     report = with_known(args, options, result, report)
     reports.tell(report)
+    if live is not None:
+        for line in live.drift(result):
+            say(line)
     problems = problems_of(result, args.hook)
     for line in (*result.notes, *result.scope.locked, *problems):
         say(line)

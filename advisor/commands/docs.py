@@ -1,6 +1,6 @@
 """Write the documentation as a site of files: a page for every rule, guarantee, setting and scenario, with
-every run to play. It is made of the rule packs, the catalog, the glossary and the simulator as they are now,
-needs no server and asks nobody: open index.html."""
+every run to play, and the guide for plugin authors. It is made of the rule packs, the catalog, the glossary
+and the simulator as they are now, needs no server and asks nobody: open index.html."""
 
 from __future__ import annotations
 

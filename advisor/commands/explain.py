@@ -54,6 +54,7 @@ def _explained(args: argparse.Namespace) -> Iterator[str]:
     from ..memo.cache import open_cache
     from ..packs.pack import load_packs
     from ..registry import load_registry
+    from ..replay.traffic_rules import explained as traffic_rule
     from ..tell.recipes import RECIPES, told
 
     registry = load_registry(args.plugin)
@@ -63,10 +64,13 @@ def _explained(args: argparse.Namespace) -> Iterator[str]:
     rule = next((rule for rule in rules if word in (rule.code.lower(), rule.name)), None)
     version, why = choose_version(args.kafka_version, ())
     term = term_of(word)
+    of_traffic = traffic_rule(word)
     if built_in is not None:
         yield from (f"{built_in} {BUILT_IN[built_in]} (engine)", "", _BUILT_IN[built_in])
     elif rule is not None:
         yield from rule_lines(rule)
+    elif of_traffic is not None:
+        yield from of_traffic
     elif any(rule.guarantee == word for rule in rules):
         yield from guarantee_lines(word, registry.guarantees.get(word), rules)
     elif word in RECIPES:

@@ -20,7 +20,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from ..model import Change, Finding
+from ..model import Change, Finding, Location
 from ..output.text import printable, printable_lines
 from . import say
 from .shared.scope_options import add_scope, options_of, problems_of, progress
@@ -215,15 +215,7 @@ def _replace(edited: Edited) -> str | None:
 
 def _tell(found: Plan) -> bool:
     """What is left and why, on stderr; True if any of it is above a note, or an error has no fix."""
-    for left in found.left:
-        finding = left.finding
-        say(f"not applied: {left.at or finding.at}: {finding.code} {finding.name}: {left.reason}")
-    for edited in found.review:
-        for finding in edited.findings:
-            say(
-                f"not applied: {finding.at}: {finding.code} {finding.name}: it needs a review; "
-                f"`fix --write --select {finding.code}` makes it"
-            )
+    _tell_left(found)
     _tell_by_hand(found)
     _tell_unfixed(found)
     if found.notes:
@@ -235,7 +227,30 @@ def _tell(found: Plan) -> bool:
     return any(finding.severity != "note" for finding in remaining)
 
 
+def _tell_left(found: Plan) -> None:
+    """One line for each kind: many deployments may have one."""
+    alike: dict[tuple[str, str, str], list[tuple[Location, str]]] = {}
+    for left in found.left:
+        finding, kind = left.finding, left.reason.partition(": ")[0]
+        place = left.at or finding.at, left.reason
+        alike.setdefault((finding.code, finding.name, kind), []).append(place)
+    for edited in found.review:
+        for finding in edited.findings:
+            reason = f"it needs a review; `fix --write --select {finding.code}` makes it"
+            alike.setdefault((finding.code, finding.name, reason), []).append((finding.at, reason))
+    for (code, name, _), places in alike.items():
+        say(f"not applied: {_and_more([at for at, _ in places])}: {code} {name}: {places[0][1]}")
+
+
+def _and_more(places: list[Location]) -> str:
+    """The first of several places."""
+    other = len(dict.fromkeys(places)) - 1
+    return f"{places[0]} and {other} more" if other else str(places[0])
+
+
 def _tell_by_hand(found: Plan) -> None:
+    from ..fix.edits import FACTS
+
     alike: dict[tuple[tuple[Change, ...], tuple[str, ...]], list[Advice]] = {}
     for advice in found.advice:
         if advice.finding.severity == "note":
@@ -243,11 +258,18 @@ def _tell_by_hand(found: Plan) -> None:
         changes = advice.fix.changes if advice.fix is not None else ()
         alike.setdefault((changes, advice.finding.advice), []).append(advice)
     for (changes, steps), advices in alike.items():
+        of_code: dict[str, list[Finding]] = {}
         for advice in advices:
-            _, name, severity, message, at, *_ = finding = advice.finding
-            say(f"by hand: {at}: {severity} {finding.code} ({name}): {message}")
+            of_code.setdefault(advice.finding.code, []).append(advice.finding)
+        for (first, *_), places in ((one, [each.at for each in one]) for one in of_code.values()):
+            told = f"{first.severity} {first.code} ({first.name}): {first.message}"
+            say(f"by hand: {_and_more(places)}: {told}")
         if changes and all(change.file for change in changes):
             say(f"    together with the application's code: {'; '.join(map(_change, changes))}")
+        elif any(change.file is None and change.key == FACTS["replicas"][1] for change in changes):
+            # The file that declares a topic counts when the topic is made.
+            told = "; ".join(map(_change, changes))
+            say(f"    a topic that is there already keeps its replicas, whatever a file says: {told}")
         elif changes:
             whole = "all of it" if any(change.file for change in changes) else "it"
             say(f"    no file can set {whole}: {'; '.join(map(_change, changes))}")
@@ -268,5 +290,4 @@ def _tell_unfixed(found: Plan) -> None:
             reason = finding.not_fixed or "no change of a setting is known to help"
             alike.setdefault((finding.code, finding.name, reason), []).append(finding)
     for (code, name, reason), findings in alike.items():
-        more = f" and {len(findings) - 1} more" if len(findings) > 1 else ""
-        say(f"no fix: {findings[0].at}{more}: {code} ({name}): {reason}")
+        say(f"no fix: {_and_more([one.at for one in findings])}: {code} ({name}): {reason}")

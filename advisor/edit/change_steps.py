@@ -27,16 +27,6 @@ def with_renames(changes: Sequence[Change]) -> Iterator[Change]:
         yield change
 
 
-def is_pool(document: Document) -> bool:
-    """A KafkaNodePool counts brokers; their settings are in the Kafka resource."""
-    return not document.settings and any(kind == "pool" for kind, _ in document.hints)
-
-
-def files_of(document: Document) -> set[str]:
-    places = [setting.origin.at for setting in document.settings] + [item.at for item in document.dropped]
-    return {document.file, *(place.file for place in places if place is not None)}
-
-
 def step_for(was: Document, now: Document, change: Change) -> tuple[EditStep, str] | None:
     """The step to make and the file it is made in; None if a fix before it made it already."""
     if change.action in ("rename", "remove"):

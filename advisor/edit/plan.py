@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import zip_longest
 
 from ..engine import Audit, Options, Root
-from ..find.fingerprint import fingerprint
+from ..find.identity import RANK, Name, changed_by, files_of, names_of
 from ..find.reuse.memory import Memories
+from ..fix.together import Refused, Together, Trouble, repeated
 from ..guard.calls import PluginError
 from ..model import (
     ADVICE,
@@ -26,19 +26,15 @@ from ..model import (
     Secret,
     members_of,
 )
-from ..packs.vocabulary import PRODUCER_GUARANTEES
 from ..read.aliases import as_written, written_key
 from ..read.files import Unreadable
 from ..read.load import FileRecord
 from ..registry import function
 from ..tuples import NamedTuple
-from .change_steps import check, files_of, is_pool, step_for, with_renames
+from .change_steps import check, step_for, with_renames
 from .steps import CannotEdit
 from .work_copy import WorkCopy
 
-# Broken for the deployment as a whole, whichever group reads from it.
-_SEARCHED = (*PRODUCER_GUARANTEES, "acked-records-survive", "writes-available", "group-available")
-_RANK = {"note": 1, "warning": 2, "error": 3}
 Found = tuple[Root, Finding]
 
 
@@ -90,7 +86,7 @@ def plan(options: Options, result: Audit, memories: Memories | None = None, revi
     """`memories`: what the audit answered. `reviewed`: also what needs a review is to be written."""
     shown = [pair for pair in result.findings if pair[1].suppressed is None]
     # The worst first: of two fixes that contradict each other it wins.
-    shown.sort(key=lambda pair: -_RANK[pair[1].severity])
+    shown.sort(key=lambda pair: -RANK[pair[1].severity])
     fixable = [pair for pair in shown if pair[1].fixes and _is_for_files(pair[1].fixes[0])]
     by_hand = [pair for pair in shown if pair[1].fixes and not _is_for_files(pair[1].fixes[0])]
     unfixed = [pair for pair in shown if not pair[1].fixes]
@@ -106,19 +102,20 @@ def plan(options: Options, result: Audit, memories: Memories | None = None, revi
         return _plan((), (), (), (), by_hand, unfixed, notes)
     with tempfile.TemporaryDirectory(prefix="kafka-advisor-") as folder:
         bench = _Bench(options, result, folder, memories or Memories())
-        made, left = bench.all_together(written)
-        still = {name for _, name in _identities(bench.found)}
+        together = Together(bench)
+        made, left = together.settle(written)
+        still = {name for _, names in _named(bench.found) for name in names}
         files = tuple(bench.files())
         shown_only: tuple[Edited, ...] = ()
-        open_still = [pair for pair, name in _identities(review) if name in still]
+        open_still = [pair for pair, names in _named(review) if not still.isdisjoint(names)]
         if open_still:
             bench.rest_here()
-            left += bench.all_together(open_still)[1]
+            left += together.settle(open_still)[1]
             shown_only = tuple(bench.files())
-    names = list(_identities(unfixed))
-    gone = [pair for pair, name in names if made and name not in still]
-    stays = [pair for pair, name in names if not made or name in still]
-    return _plan(files, shown_only, gone, left, by_hand, stays, notes)
+    gone = [pair for pair, names in _named(unfixed) if made and still.isdisjoint(names)]
+    stays = [pair for pair in unfixed if pair not in gone]
+    told = [Left(_displayed(one.fix), one.reason, one.at) for one in left]
+    return _plan(files, shown_only, gone, told, by_hand, stays, notes)
 
 
 def _is_named(finding: Finding, select: Sequence[str]) -> bool:
@@ -160,24 +157,24 @@ def _is_for_files(fix: Fix) -> bool:
     return fix.safety != ADVICE and all(change.file is not None for change in fix.changes)
 
 
-def _identities(findings: Iterable[Found]) -> Iterator[tuple[Found, tuple[str, str, str]]]:
-    """What is one finding before and after. The place of a broken guarantee is where its fix would be, which
-    other changes may move: there the rule and the deployment count, and which of its groups."""
+def _named(findings: Iterable[Found]) -> Iterator[tuple[Found, tuple[tuple[str, Name], ...]]]:
+    """Each with its names, its own first."""
     homes: dict[str, dict[str, Deployment]] = {}
     for pair in findings:
         root, finding = pair
-        if finding.evidence.guarantee is None:
-            yield pair, (root.prefix, finding.code, fingerprint(finding))
-            continue
         if root.prefix not in homes:
             homes[root.prefix] = {one.id: one for one in root.deployments}
-        if finding.evidence.guarantee in _SEARCHED:
-            yield pair, (root.prefix, finding.code, finding.resource)
-            continue
-        deployment = homes[root.prefix].get(finding.resource)
-        groups = deployment.groups if deployment is not None else ()
-        group = next((group.name for group in groups if finding.at.file in files_of(group)), "")
-        yield pair, (root.prefix, finding.code, f"{finding.resource}\0{group}")
+        yield pair, tuple((root.prefix, name) for name in names_of(finding, homes[root.prefix]))
+
+
+def _worst(findings: Iterable[Found]) -> dict[tuple[str, Name], int]:
+    """By name, how grave the gravest is."""
+    found: dict[tuple[str, Name], int] = {}
+    for pair, names in _named(findings):
+        if pair[1].suppressed is None:
+            for name in names:
+                found[name] = max(found.get(name, 0), RANK[pair[1].severity])
+    return found
 
 
 class _Members:
@@ -208,11 +205,15 @@ class _Members:
         ]
 
 
-class _Trouble(NamedTuple):
-    """Why a change is not handed over, and the files of what it harms or does not mend."""
+class _State(NamedTuple):
+    """Two are alike if the files are."""
 
-    reason: str
-    files: set[str]
+    texts: dict[str, bytes]
+    reasons: dict[str, list[Finding]]
+    found: Sequence[Found]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _State) and self.texts == other.texts
 
 
 class _Bench:
@@ -233,66 +234,9 @@ class _Bench:
         self.places: dict[str, tuple[Root, str]] = {}
         self.roots = {root.prefix: _Members(root) for root in result.roots}
         self.reasons: dict[str, list[Finding]] = {}
-        # What is to be mended, as reports show it.
-        self.shown: dict[int, Finding] = {}
         self.planned: dict[int, set[str]] = {}
 
     # Trying.
-
-    def all_together(self, findings: Sequence[Found]) -> tuple[list[Found], list[Left]]:
-        """Every fix at once if that holds. Else those that have nothing to do with the trouble at once, and
-        the others one after the other, each kept only if it holds."""
-        before = self.found
-        self.shown = {id(pair): _displayed(pair) for pair in findings}
-        made, left = self._make_all(findings)
-        troubles = list(self._troubles(made)) if made else []
-        if not troubles:
-            return made, left
-        self._undo(before)
-        apart, lanes = self._lanes(findings, troubles)
-        made, left = self._make_all(apart)
-        if any(self._troubles(made)):
-            self._undo(before)
-            made, left, lanes = [], [], [list(findings)]
-        # What shares no file goes side by side: as many rounds as the longest lane has fixes.
-        for round_ in zip_longest(*lanes):
-            more, refused = self._settled([pair for pair in round_ if pair is not None], made)
-            made += more
-            left += refused
-        order = {id(self.shown[id(pair)]): place for place, pair in enumerate(findings)}
-        return made, sorted(left, key=lambda one: order[id(one.finding)])
-
-    def _settled(self, batch: Sequence[Found], before: Sequence[Found]) -> tuple[list[Found], list[Left]]:
-        """Fixes of different files: those that hold stay made."""
-        texts, found = self._texts(), self.found
-        reasons = {file: list(known) for file, known in self.reasons.items()}
-        made, left = self._make_all(batch)
-        again = self._texts() != texts
-        troubles = list(self._troubles([*before, *made], again)) if made else []
-        if not troubles:
-            return made, left
-        self._restore(texts)
-        self.reasons, self.found = reasons, found
-        if len(batch) == 1:
-            return [], [Left(self.shown[id(batch[0])], troubles[0].reason)]
-        blamed: dict[int, str] = {}
-        for trouble in troubles:
-            met = [id(pair) for pair in batch if not trouble.files.isdisjoint(self._planned(pair))]
-            if len(met) != 1:
-                return self._each(batch, before)
-            blamed.setdefault(met[0], trouble.reason)
-        refused = [Left(self.shown[one], reason) for one, reason in blamed.items()]
-        made, left = self._settled([pair for pair in batch if id(pair) not in blamed], before)
-        return made, [*left, *refused]
-
-    def _each(self, batch: Sequence[Found], before: Sequence[Found]) -> tuple[list[Found], list[Left]]:
-        made: list[Found] = []
-        left: list[Left] = []
-        for pair in batch:
-            one, refused = self._settled([pair], [*before, *made])
-            made += one
-            left += refused
-        return made, left
 
     def rest_here(self) -> None:
         """What is made so far stays: all that comes is tried on top of it."""
@@ -300,40 +244,15 @@ class _Bench:
         self.reasons = {}
         self.before = _worst(self.copy.findings(every_rule=True) if self.selected else self.found)
 
-    def _undo(self, found: Sequence[Found]) -> None:
-        self._restore({})
-        self.reasons.clear()
-        self.found = found
+    def state(self) -> _State:
+        return _State(dict(self.now), {file: list(known) for file, known in self.reasons.items()}, self.found)
 
-    def _lanes(
-        self, findings: Sequence[Found], troubles: Sequence[_Trouble]
-    ) -> tuple[list[Found], list[list[Found]]]:
-        """The fixes that change no file of what is in trouble; and the others, those together that change a
-        file in common."""
-        head: dict[str, str] = {}
+    def restore(self, state: _State) -> None:
+        self._restore(state.texts)
+        self.reasons = {file: list(known) for file, known in state.reasons.items()}
+        self.found = state.found
 
-        def first(file: str) -> str:
-            while head.setdefault(file, file) != file:
-                head[file] = head[head[file]]
-                file = head[file]
-            return file
-
-        for files in (*map(self._planned, findings), *(trouble.files for trouble in troubles)):
-            one = first(min(files))
-            for file in files:
-                head[first(file)] = one
-        amiss = {first(min(trouble.files)) for trouble in troubles}
-        apart: list[Found] = []
-        lanes: dict[str, list[Found]] = {}
-        for pair in findings:
-            lane = first(min(self._planned(pair)))
-            if lane in amiss:
-                lanes.setdefault(lane, []).append(pair)
-            else:
-                apart.append(pair)
-        return apart, list(lanes.values())
-
-    def _planned(self, pair: Found) -> set[str]:
+    def files_of(self, pair: Found) -> set[str]:
         """The files that a fix may change."""
         root, finding = pair
         known = self.planned.get(id(pair))
@@ -345,58 +264,38 @@ class _Bench:
             self.planned[id(pair)] = known
         return known
 
-    def _make_all(self, findings: Iterable[Found]) -> tuple[list[Found], list[Left]]:
-        """Each fix that can be made; those that cannot are tried again while others are made: a value that
-        two settings share by an anchor can be changed once they no longer do."""
-        made: list[Found] = []
-        left: list[Left] = []
-        waiting = list(findings)
-        while waiting:
-            left, refused = [], []
-            for pair in waiting:
-                reason = self._made(pair)
-                if reason is not None:
-                    left.append(reason)
-                    refused.append(pair)
-                else:
-                    made.append(pair)
-            if len(refused) == len(waiting):
-                break
-            waiting = refused
-        return made, left
+    def make(self, fixes: Iterable[Found]) -> tuple[list[Found], list[Refused[Found]]]:
+        return repeated(self._made, fixes)
 
-    def _made(self, pair: Found) -> Left | None:
-        texts = self._texts()
-        shown = self.shown[id(pair)]
+    def _made(self, pair: Found) -> Refused[Found] | None:
+        texts = dict(self.now)
         try:
             files = self._make(*pair)
         except CannotEdit as error:
             self._restore(texts)
             file = error.file or pair[1].at.file
             if error.line is None and file == pair[1].at.file:
-                return Left(shown, error.message)
-            return Left(shown, error.message, Location(pair[0].prefix + file, error.line))
+                return Refused(pair, error.message)
+            return Refused(pair, error.message, Location(pair[0].prefix + file, error.line))
         for file in files:
-            self.reasons.setdefault(file, []).append(shown)
+            self.reasons.setdefault(file, []).append(_displayed(pair))
         return None
 
-    def _troubles(self, made: Sequence[Found], again: bool = True) -> Iterator[_Trouble]:
-        """Why the copy is not better than the files: what stays, what is new. Not `again`: nothing has
-        changed since the last audit of it."""
+    def troubles(self, made: Sequence[Found], again: bool) -> Iterator[Trouble]:
         if again:
             self.found = self.copy.findings()
         now = _worst(self.found)
-        for pair, name in _identities(made):
-            if name in now:
-                reason = f"{pair[1].code} would still be found"
-                yield _Trouble(reason, self._planned(pair))
+        for pair, names in _named(made):
+            if any(name in now for name in names):
+                yield Trouble(f"{pair[1].code} would still be found", self.files_of(pair))
         if not again:
             return
-        for pair, name in _identities(self.copy.findings(every_rule=True) if self.selected else self.found):
-            finding, rank = pair[1], _RANK[pair[1].severity]
-            if finding.suppressed is None and rank > 1 and self.before.get(name, 0) < rank:
+        for pair, names in _named(self.copy.findings(every_rule=True) if self.selected else self.found):
+            finding, rank = pair[1], RANK[pair[1].severity]
+            worse = finding.suppressed is None and rank > 1
+            if worse and any(self.before.get(name, 0) < rank for name in names):
                 reason = f"it would introduce {finding.code}: {finding.message}"
-                yield _Trouble(reason, self._concerned(pair))
+                yield Trouble(reason, self._concerned(pair))
 
     def _concerned(self, pair: Found) -> set[str]:
         """The files of what a finding is about."""
@@ -412,9 +311,6 @@ class _Bench:
         files = {finding.at.file}.union(*map(files_of, documents))
         ours = self.roots[root.prefix].root
         return {root.prefix + self.copy.real_name(ours, file) for file in files}
-
-    def _texts(self) -> dict[str, bytes]:
-        return dict(self.now)
 
     def _restore(self, texts: dict[str, bytes]) -> None:
         for file, data in self.original.items():
@@ -457,25 +353,29 @@ class _Bench:
                 raise CannotEdit(f"{change.file} has no place for {change.key} of a {change.component}")
             for document in documents:
                 files.add(self._change(root, document, change))
+                if change.action == "rename" and change.before is not None:
+                    self._convert(root, document, change)
         return files
 
+    def _convert(self, root: Root, document: Document, change: Change) -> None:
+        """Under its new name a value counts as it is written: 5m is a time for Spring, and none for Kafka."""
+        now = self._now(root, document)
+        known = {one.key for one in document.settings}
+        for one in now.settings:
+            is_it = one.key not in known and f".{change.after}".endswith(f".{one.key}")
+            if is_it and one.origin.at is not None and isinstance(one.value, str):
+                file, line = one.origin.at.file, one.origin.at.line
+                value = Change(change.component, one.key, one.value, change.before, file, line, "set")
+                self._change(root, now, value)
+
     def _documents(self, finding: Finding, change: Change, root: Root) -> Iterator[Document]:
-        """Whose setting it is. A broker's is that of every broker of the cluster, a group's its own."""
+        """Whose setting it is, each as it was read."""
         members = self.roots[root.prefix]
-        deployment = members.deployments.get(finding.deployment or "")
-        if deployment is not None and finding.resource == deployment.id:
-            wanted = {
-                (document.file, document.component, document.name)
-                for document in members_of(deployment)
-                if document.component == change.component and not is_pool(document)
-                if document not in deployment.groups or change.file in files_of(document)
-            }
-        else:
-            wanted = {
-                (document.file, document.component, document.name)
-                for _, document in members.named.get(finding.resource, ())
-                if document.component == change.component and change.file in files_of(document)
-            }
+        named = [document for _, document in members.named.get(finding.resource, ())]
+        wanted = {
+            (document.file, document.component, document.name)
+            for document in changed_by(finding, change, members.deployments, named)
+        }
         found = {pair[0]: pair[1] for name in wanted for pair in members.as_read(*name)}
         for _, document in sorted(found.items()):
             own = change.file in files_of(document) or document.component == "broker"
@@ -550,11 +450,3 @@ def _secret_lines(records: Iterable[FileRecord], file: str) -> frozenset[int]:
         for value, at in (*places, *lost)
         if isinstance(value, Secret) and at is not None and at.file == file and at.line is not None
     )
-
-
-def _worst(findings: Iterable[Found]) -> dict[tuple[str, str, str], int]:
-    found: dict[tuple[str, str, str], int] = {}
-    for pair, name in _identities(findings):
-        if pair[1].suppressed is None:
-            found[name] = max(found.get(name, 0), _RANK[pair[1].severity])
-    return found

@@ -39,7 +39,7 @@ def _settings_at(record: FileRecord, line: int) -> Iterator[tuple[Document, Sett
 
 
 def _facts(root: Root, document: Document, setting: Setting) -> str:
-    version = _version(root, document)
+    version = version_of(root, document)
     found = setting_facts(setting.key, version)
     wanted = [one for one in found if one.component in (document.component, document.client)]
     lines = []
@@ -58,7 +58,7 @@ def _facts(root: Root, document: Document, setting: Setting) -> str:
     return "\n".join([*lines[:1], *([told, ""] if told else [""]), *lines[1:], *(["", more] if more else [])])
 
 
-def _version(root: Root, document: Document) -> Version:
+def version_of(root: Root, document: Document) -> Version:
     known = root.versions.get(id(document))
     if known is not None:
         return known

@@ -25,6 +25,7 @@ from ..model import Finding, UsageError
 from ..output.text import printable
 from ..read.files import PROJECT_FILE
 from ..syntax.numbers import count
+from .completion import Offer, offers
 from .hover import hover_text
 from .open_files import OpenFiles, Shown
 from .quick_fix import CannotFix, Edit, changes_text, edits, is_fixable, title_of
@@ -60,6 +61,7 @@ class _Advisor:
         self._answer(lsp.TEXT_DOCUMENT_DID_CLOSE, self.closed)
         self._answer(lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES, self.saved)
         self._answer(lsp.TEXT_DOCUMENT_HOVER, self.hover)
+        self._answer(lsp.TEXT_DOCUMENT_COMPLETION, self.completion, lsp.CompletionOptions(["=", "."]))
         actions = lsp.CodeActionOptions([lsp.CodeActionKind.QuickFix], resolve_provider=True)
         self._answer(lsp.TEXT_DOCUMENT_CODE_ACTION, self.actions, actions)
         self._answer(lsp.CODE_ACTION_RESOLVE, self.resolved)
@@ -166,6 +168,27 @@ class _Advisor:
         if not text:
             return None
         return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, _printable(text)))
+
+    def completion(self, params: lsp.CompletionParams) -> lsp.CompletionList:
+        uri = params.text_document.uri
+        found = self.files.record(to_fs_path(uri) or "")
+        document = self.server.workspace.get_text_document(uri)
+        if found is None or params.position.line >= len(document.lines):
+            return lsp.CompletionList(False, [])
+        place = document.position_codec.position_from_client_units(document.lines, params.position)
+        line = document.lines[place.line].rstrip("\r\n")
+        items = [self._offered(uri, params.position, one) for one in offers(*found, line, place.character)]
+        return lsp.CompletionList(False, items)
+
+    def _offered(self, uri: str, cursor: lsp.Position, offer: Offer) -> lsp.CompletionItem:
+        start = self._range(uri, cursor.line, (offer.start, offer.start)).start
+        return lsp.CompletionItem(
+            offer.text,
+            kind=lsp.CompletionItemKind.Property if offer.is_key else lsp.CompletionItemKind.Value,
+            detail=offer.detail or None,
+            documentation=offer.says or None,
+            text_edit=lsp.TextEdit(lsp.Range(start, cursor), offer.text + ("=" if offer.is_key else "")),
+        )
 
     def actions(self, params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
         uri = params.text_document.uri

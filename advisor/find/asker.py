@@ -13,7 +13,7 @@ from ..guard.calls import gave_up
 from ..join.profiles import Profile
 from ..memo.answers import Remembered
 from ..memo.cache import Cache
-from ..model import Deployment, Document, Finding, members_of
+from ..model import ADVICE, REVIEW, SAFE, Deployment, Document, Finding, Fix, members_of
 from ..packs.pack import Rule
 from ..read.load import FileRecord
 from ..read.project import Project
@@ -21,8 +21,8 @@ from ..registry import Registry, function, is_foreign
 from .check_answers import CheckAnswers
 from .failures import crashed, unreadable
 from .fingerprint import what_is_told
+from .fixes.remedies import Remedies
 from .from_hit import Findings, fill
-from .remedies import Remedies
 from .reuse import outcomes as kept
 from .reuse.outcomes import Answers
 from .rules.choice import Check, Choice
@@ -90,6 +90,7 @@ class Asker:
         fixes: bool = True,
     ) -> None:
         self.progress, self._fixes = progress, fixes
+        self._versions = versions
         self.registry, self.project, self.records = registry, project, records
         self.documents, self.deployments, self.profiles = documents, deployments, dict(profiles)
         self.targets = _target_files(records)
@@ -104,6 +105,8 @@ class Asker:
         self._verdicts: Verdicts | None = None
         self._simulated: Guaranteed | None = None
         self._modelled: ModelAnswers | None = None
+        # What answers are kept under: those of a shape, and those of the whole audit if they are kept.
+        self._whole = ""
         present = {
             deployment.id: tuple([document.component for document in members_of(deployment)])
             for deployment in deployments
@@ -114,7 +117,7 @@ class Asker:
             from .reuse.shared_answers import SharedAnswers
 
             params = project.params.values()
-            self._shared = SharedAnswers(rules, params, self.context, versions, self.profiles, present)
+            self._shared = SharedAnswers(rules, params, self.context, self.profiles, present)
         self.relevance = Relevance(self.book, self.context, self.profiles)
         home_of = self._shared.home_of if self._shared is not None else None
         self._findings = Findings(self.book, self.context, home_of)
@@ -138,7 +141,93 @@ class Asker:
                 # A setting shared by several documents (Spring profiles) is one thing to mend.
                 told = what_is_told(finding)
                 found[told] = _shared(found[told], finding) if told in found else finding
-        return [self.suppressions.apply(finding) for finding in found.values()]
+        return self._agreed([self.suppressions.apply(finding) for finding in found.values()])
+
+    def about(self, subject: Subject) -> list[Finding]:
+        """All that is found in one subject, which may be one of the audit's with changes made."""
+        joined = isinstance(subject, Deployment)
+        checks = [pair for pair in enumerate(self.book.checks) if pair[1].per_deployment == joined]
+        found = [finding for _, finding in self._checked_about(subject, checks)]
+        if isinstance(subject, Deployment):
+            found += self._asking()(subject)[0]
+        return found
+
+    def _agreed(self, findings: list[Finding]) -> list[Finding]:
+        """The fixes that do not go together with the others are not offered."""
+        offered = {
+            finding.resource
+            for finding in findings
+            if (finding.fixes or finding.not_fixed) and finding.severity != "note"
+        }
+        if not self._fixes or not offered or (len(offered) == 1 and len(self.deployments) == 1):
+            return findings
+        if self._whole:
+            told = [(one.code, one.severity, one.at, one.resource, one.fixes) for one in findings]
+            mark = kept.mark_among((), f"{self._whole}{told!r}")
+            found = self.context.remember("joint", mark, lambda: kept.plain(self._replaced(findings)))
+            replaced = kept.restored(found)
+        else:
+            replaced = self._replaced(findings)
+        for place, reason, other in replaced:
+            fixes, left = ((other,), "") if other is not None else ((), reason)
+            findings[place] = findings[place]._replace(fixes=fixes, not_fixed=left)
+        return findings
+
+    def _replaced(self, findings: Sequence[Finding]) -> tuple[tuple[int, str, Fix | None], ...]:
+        from .fixes.joint_plan import replaced
+
+        plain = self._beside(self.documents, self.deployments, fixes=False)
+        suppressions = self.suppressions.apart()
+        originals: dict[int, Document] = {}
+
+        def stand_in(changed: Document, original: Document) -> None:
+            originals[id(changed)] = original
+            plain.context.stand_in(changed, original)
+
+        def found(subject: Subject) -> list[Finding]:
+            return [suppressions.apply(finding) for finding in plain.about(subject)]
+
+        askers: dict[tuple[int, ...], Asker] = {}
+
+        def as_made(documents: Sequence[Document], homes: Sequence[Deployment], name: str) -> list[Finding]:
+            """In one deployment, with changes made in all of them."""
+            made = tuple(map(id, documents))
+            if made not in askers:
+                askers[made] = self._beside(documents, homes, fixes=True, originals=originals)
+            asker = askers[made]
+            return [one for home in asker.deployments if home.id == name for one in asker.about(home)]
+
+        replacements = replaced(findings, self.documents, self.deployments, stand_in, found, as_made)
+        return tuple((one.place, one.reason, one.other) for one in replacements)
+
+    def _beside(
+        self,
+        documents: Sequence[Document],
+        deployments: Sequence[Deployment],
+        fixes: bool,
+        originals: Mapping[int, Document] = {},
+    ) -> Asker:
+        """One that asks every rule of the same root, as it is or with changes made."""
+        versions = dict(self._versions)
+        for document in documents:
+            original = originals.get(id(document), document)
+            versions[id(document)] = versions[id(original)]
+        other = Asker(
+            self.registry,
+            self.book.rules,
+            Choice((), self.book.choice.ignore),
+            self.project,
+            self.records,
+            documents,
+            deployments,
+            versions,
+            self.profiles,
+            self.suppressions,
+            self.cache,
+            fixes=fixes,
+        )
+        other._verdicts = self._verdicts
+        return other
 
     def _unreadable(self) -> Iterable[Finding]:
         severity = self.book.severity("KA001", "unreadable-file", "warning")
@@ -152,17 +241,20 @@ class Asker:
         return self._run.recall((kind, self.book.choice, self._fixes), subject, lambda: ask(subject))
 
     def _from_rules(self) -> Sequence[Finding]:
-        """Nothing is asked of what was asked before."""
-        if self._shared is not None or not kept.may_be_kept(self.deployments) or not self._checks_are_ours():
+        """Nothing is asked of what was asked before. Code of a plugin answers for its arguments alone
+        (hookspecs.py), so what it found is kept too, under a digest of its files."""
+        if self._shared is not None or not kept.may_be_kept(self.deployments):
             return self._ask_rules()
 
         def asked() -> Any:
             found = self._ask_rules()
             return kept.as_json(found, self.answers) if self._may_keep(found) else kept.not_kept(found)
 
+        self._whole = self._mark()
         try:
-            value = self.context.remember("rules", self._mark(), asked)
+            value = self.context.remember("rules", self._whole, asked)
         except kept.NotKept as error:
+            self._whole = ""
             return error.findings
         try:
             found, answers = kept.from_json(value)
@@ -187,10 +279,6 @@ class Asker:
 
     def _ask_rules(self) -> tuple[Finding, ...]:
         return (*self._from_checks(), *self._from_guarantees())
-
-    def _checks_are_ours(self) -> bool:
-        """No check of a plugin answers, which may look at anything."""
-        return not any(is_foreign(spec.function) for spec in self.registry.checks.values())
 
     # Rules that name a check or a condition.
 
@@ -231,15 +319,16 @@ class Asker:
         whole = not any(finding.code == "KA000" for finding in found) and not gave_up()
         return whole and not (self._verdicts is not None and self._verdicts.was_late)
 
-    def _ask_guarantees(self) -> Iterable[Finding]:
-        ask: Callable[[Deployment], Answered] = self._answers_about
+    def _asking(self) -> Callable[[Deployment], Answered]:
+        """How a deployment is asked about: each itself, or one of each shape."""
         shared = self._shared
-        if shared is not None and self._models_are_ours():
-            mark = self._mark_of_shapes
+        if shared is None or not self._models_are_ours():
+            return self._answers_about
+        mark = self._mark_of_shapes
+        return lambda one: shared.answers_about(one, self._answers_about, self._may_keep, mark)
 
-            def ask(deployment: Deployment) -> Answered:
-                return shared.answers_about(deployment, self._answers_about, self._may_keep, mark)
-
+    def _ask_guarantees(self) -> Iterable[Finding]:
+        ask = self._asking()
         for number, deployment in enumerate(self.asked_deployments, 1):
             if number % 10 == 0:
                 self.progress(f"asked the rules about {number} of {len(self.asked_deployments)} deployments")
@@ -304,10 +393,24 @@ class Asker:
 
 
 def _shared(first: Finding, other: Finding) -> Finding:
+    """One finding of two that say the same: what mends both is one fix."""
     known = (first.deployment, *first.shared_by)
     if other.deployment is None or first.deployment is None or other.deployment in known:
         return first
-    return first._replace(shared_by=(*first.shared_by, other.deployment))
+    fixes = tuple(_both(*pair) for pair in zip(first.fixes, other.fixes, strict=False))
+    return first._replace(shared_by=(*first.shared_by, other.deployment), fixes=fixes)
+
+
+def _both(one: Fix, other: Fix) -> Fix:
+    if one.changes == other.changes:
+        return one
+    prices = [price for price in (one.price, other.price) if price]
+    return one._replace(
+        changes=tuple(dict.fromkeys((*one.changes, *other.changes))),
+        price="; ".join(dict.fromkeys(prices)) or None,
+        condition=one.condition or other.condition,
+        safety=max(one.safety, other.safety, key=(SAFE, REVIEW, ADVICE).index),
+    )
 
 
 def _context(

@@ -9,8 +9,8 @@ from ..context import Context, Hit
 from ..model import Document, Finding, UsageError
 from ..packs.questions import ActiveRule
 from .failures import crashed
+from .fixes.remedies import Remedies
 from .from_hit import Findings
-from .remedies import Remedies
 from .rules.choice import Check
 from .rules.relevance import Relevance, Subject
 

@@ -31,7 +31,8 @@ _FILES = pattern(r" \([^()]{1,300}\.[a-z]{2,10}\)(?=[: ])")
 
 
 def what_is_told(finding: Finding) -> tuple[object, ...]:
-    """Equal for findings that say the same of one place: "application [dev] producer" and "application [prod]
-    producer" have the setting from one line, and two clients of one name one cluster."""
+    """Equal for findings that say the same of one place, and have a fix or have none: "application [dev]
+    producer" and "application [prod] producer" have the setting from one line, two clients of one name one
+    cluster."""
     message = _FILES.sub("", finding.message) if ")" in finding.message else finding.message
-    return finding.code, finding.at, finding.keys, _PROFILES.sub("", message)
+    return finding.code, finding.at, finding.keys, _PROFILES.sub("", message), bool(finding.fixes)

@@ -16,7 +16,14 @@ from ..ask.regions import Region, conditions
 from ..ask.tolerance import headline, tolerances
 from ..ask.verdicts import Verdicts
 from ..fix.edits import FACTS, is_same_key
-from ..fix.searched import decoded_by, decoded_for, other_minimum, problem_of, problem_of_blamed
+from ..fix.searched import (
+    decoded_by,
+    decoded_for,
+    internal_minimum,
+    other_minimum,
+    problem_of,
+    problem_of_blamed,
+)
 from ..fix.smallest_change import Remedy
 from ..join.effective import by_key
 from ..join.racks import all_named, worst_placement
@@ -37,8 +44,8 @@ from ..packs.vocabulary import PRODUCER_GUARANTEES
 from ..sim.search.verdict import Broken
 from ..sim.tolerance import Headline
 from ..tuples import NamedTuple
+from .fixes.remedies import Remedies
 from .folding import waiting_notes
-from .remedies import Remedies
 from .reuse.outcomes import Answers
 
 if TYPE_CHECKING:
@@ -193,7 +200,12 @@ class Guaranteed:
                 who = "no broker names" if not any(subject.racks.names) else "not every broker names"
                 reason += f"; {who} its rack, so Kafka may place a partition {numbers[0][1]}"
         at, keys = _place(repair, shown, deployment, rule.components)
-        advice = repair.advice if repair is not None else ()
+        if repair is not None:
+            advice = repair.advice
+        else:
+            advice = internal_minimum(question, deployment, subject, self.verdicts)
+            for _, setting in subject.knobs["min_isr"].decided_by if advice else ():
+                at, keys = setting.origin.at or at, (setting.key,)
         if blamed is not None:
             at = blamed.settings[0][1].origin.at or at
             if repair is None:

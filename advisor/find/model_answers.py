@@ -11,9 +11,9 @@ from ..fix.smallest_change import Solved
 from ..model import Deployment, Edit, Evidence, Finding, GuaranteeAnswer, UsageError, members_of
 from ..packs.questions import ActiveRule
 from .failures import crashed
+from .fixes.remedies import Remedies
 from .folding import model_answer
 from .from_hit import Findings
-from .remedies import Remedies
 
 
 class ModelAnswers:
@@ -71,7 +71,7 @@ class ModelAnswers:
         at = blamed.settings[0][1].origin.at or hit.at
         also_at = tuple(place for place in hit.also_at if place.file and place != at)
         # Somebody chose the value, and nobody sees the other side: what to write is told, not written.
-        advice = (*hit.advice, *_choices(hit.edits))
+        advice = (*_choices(hit.edits), *hit.advice)
         hit = hit._replace(at=at, also_at=also_at, severity=severity, edits=(), advice=advice)
         finding = self._findings.of(asked._replace(severity=severity), deployment, hit)
         evidence = _evidence(finding.evidence, asked, blamed.judgement)

@@ -32,6 +32,12 @@ class Suppressions:
         self.inline = bool(self._records)
         self._inline: dict[str, dict[int, list[tuple[tuple[str, ...], str]]]] = {}
 
+    def apart(self) -> Suppressions:
+        """The same for findings that nobody has yet: what they use is not noted."""
+        other = Suppressions.__new__(Suppressions)
+        other.__dict__.update(self.__dict__, used=set(), used_comments=set())
+        return other
+
     def apply(self, finding: Finding) -> Finding:
         if not self._entries and not self._records:
             return finding

@@ -115,6 +115,8 @@ def _internal_edits(decoded: Decoded, deployment: Deployment) -> list[Edit]:
     internal = INTERNAL[decoded.internal or ""]
     knobs = decoded.knobs
     found = []
+    if knobs["acks"].values != ("all",):
+        found.append(Edit("acks", internal.component, knobs["acks"].label, "all"))
     if deployment.cluster and knobs["unclean"].values != (False,):
         found.append(Edit("unclean", "broker", "unclean.leader.election.enable", "false"))
     wanted = min(3, _brokers(deployment) or 3)
@@ -156,8 +158,12 @@ def unseen_step(decoded: Decoded, deployment: Deployment, region: Region | None)
     name = topic_name(decoded, deployment) if decoded.internal is not None else None
     if name is None or set(values) == set(decoded.knobs["min_isr"].values) or not values:
         return None
-    value = 2 if 2 in values else max(values)
+    return set_minimum(name, 2 if 2 in values else max(values))
+
+
+def set_minimum(topic: str, value: int | str) -> str:
+    """The step that gives a topic a minimum of its own."""
     return (
         "run kafka-configs.sh --bootstrap-server HOST:9092 --alter --entity-type topics "
-        f"--entity-name {name} --add-config min.insync.replicas={value}"
+        f"--entity-name {topic} --add-config min.insync.replicas={value}"
     )

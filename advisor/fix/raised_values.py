@@ -42,7 +42,8 @@ def lowered_blindly(deployment: Deployment, edits: Sequence[Edit], works: bool) 
             continue
         if edit.key in _MINIMUMS:
             if not _minimum_is_decided(deployment, _MINIMUMS[edit.key]):
-                return f"{raised} was raised on purpose, and who writes to the topic, how, is not in sight"
+                topics = "the topics that inherit it" if edit.component == "broker" else "the topic"
+                return f"{raised} was raised on purpose, and who writes to {topics}, how, is not in sight"
             continue
         wanted = _SERVES.get(edit.key or "") if works else None
         if wanted and not any(Reader(deployment).workload(name) is not None for name in wanted):

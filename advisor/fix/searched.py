@@ -11,7 +11,7 @@ from ..context import Question
 from ..model import Deployment
 from ..packs.vocabulary import PRODUCER_GUARANTEES
 from ..syntax.numbers import integer
-from .candidates import edits, last_resorts, unseen_step
+from .candidates import edits, last_resorts, set_minimum, topic_name, unseen_step
 from .edits import Subject, with_edits
 from .smallest_change import Problem, Solved
 
@@ -30,11 +30,13 @@ def problem_of(question: Question, deployment: Deployment, decoded: Decoded, ver
         assert isinstance(changed, Deployment)
         return _solved(question, changed, verdicts, surely)
 
+    possible = edits(own, deployment)
     return Problem(
-        [edit for edit in edits(own, deployment) if edit.field in fields],
+        [edit for edit in possible if edit.field in fields],
         solved,
         f"{question.guarantee} holds",
         [] if of_producer else last_resorts(own, deployment, question.guarantee, racks),
+        [edit for edit in possible if edit.field in _PRODUCER_FIELDS and edit.field not in fields],
     )
 
 
@@ -73,6 +75,20 @@ def other_minimum(
             assert isinstance(changed, Deployment)
             if holds(changed):
                 return (f"set {edit.key}={edit.value} ({edit.component}) if writes must go on",)
+    return ()
+
+
+def internal_minimum(
+    question: Question, deployment: Deployment, decoded: Decoded, verdicts: Verdicts
+) -> tuple[str, ...]:
+    """What would help an internal topic where the brokers' minimum, which other topics inherit, is not to be
+    lowered: a minimum of its own."""
+    name = topic_name(decoded, deployment) if decoded.internal is not None else None
+    for edit in edits(decoded, deployment) if name is not None else ():
+        changed = with_edits(deployment, (edit,))
+        assert isinstance(changed, Deployment)
+        if edit.field == "min_isr" and _solved(question, changed, verdicts, True) is not None:
+            return (set_minimum(name or "", edit.value or ""),)
     return ()
 
 

@@ -37,12 +37,14 @@ class Problem(NamedTuple):
     """Something to fix. `solved(changed, surely)` asks again, and gives None where the change does not help;
     with `surely` also where that depends on what is not in sight. `verified` names what is asked again.
     `resorts` are tried where no edit helps, each with or without the others: brokers moved or upgraded.
+    `companions` solve nothing, but may make good what an edit would harm: idempotence beside acks=all.
     `code`, `severity` and `safety` are those of the rule that found it."""
 
     edits: Sequence[Edit]
     solved: Callable[[Subject, bool], Solved | None]
     verified: str
     resorts: Sequence[Edit] = ()
+    companions: Sequence[Edit] = ()
     code: str = ""
     severity: str = "warning"
     safety: str = SAFE
@@ -82,11 +84,13 @@ class SmallestChange:
         self._context, self._harm, self._costs = context, harm, costs
         self._plan = _Plan(None)
         self._refused = ""
+        # What would help and would harm, in the order in which it was tried.
+        self._harmful: list[tuple[Edit, ...]] = []
 
     def of(self, subject: Subject, problem: Problem) -> Sought:
         if self._plan.subject is not subject:
             self._plan = _Plan(subject)
-        self._refused = ""
+        self._refused, self._harmful = "", []
         remedy = self._found(subject, problem)
         if remedy is None:
             return Sought(None, self._refused)
@@ -111,6 +115,8 @@ class SmallestChange:
                 if remedy is not None and remedy.fix.condition is None:
                     return remedy
                 perhaps = perhaps or remedy
+        if perhaps is None and problem.companions:
+            perhaps = self._accompanied(subject, problem)
         if perhaps is not None:
             return perhaps
         for planned in self._plan.remedies:
@@ -123,6 +129,15 @@ class SmallestChange:
         tried = (self._tried(subject, problem, chosen, surely=True) for chosen in last)
         return next((remedy for remedy in tried if remedy is not None), None)
 
+    def _accompanied(self, subject: Subject, problem: Problem) -> Remedy | None:
+        """What would help but harm, with what makes that good."""
+        for chosen in tuple(self._harmful):
+            for more in _subsets(problem.companions):
+                remedy = self._tried(subject, problem, (*chosen, *more), surely=True)
+                if remedy is not None:
+                    return remedy
+        return None
+
     def _tried(
         self, subject: Subject, problem: Problem, chosen: Sequence[Edit], surely: bool
     ) -> Remedy | None:
@@ -134,6 +149,7 @@ class SmallestChange:
         reason = reason or self._clash(subject, problem, chosen, solved)
         if reason is not None:
             self._refused = self._refused or f"{_shown(chosen)}: {reason}"
+            self._harmful.append(tuple(chosen))
             return None
         told = problem.verified
         if solved.condition is not None:

@@ -183,24 +183,55 @@ def _nothing() -> None:
     pass
 
 
+class OneWatch:
+    """Calls that follow each other at once share the last resort, which is a thread to start and to end."""
+
+    armed_at: float | None = None
+
+    def __enter__(self) -> None:
+        _one_watch.append(self)
+
+    def __exit__(self, *raised: object) -> None:
+        _one_watch.remove(self)
+        if self.armed_at is not None:
+            from faulthandler import cancel_dump_traceback_later
+
+            cancel_dump_traceback_later()
+
+
+_one_watch: list[OneWatch] = []
+# So long an older watch will do.
+_FRESH_SECONDS = 0.5
+
+
 def _watch(who: str, seconds: float) -> Callable[[], None]:
     """Starts the clocks; the result stops them."""
-    from faulthandler import cancel_dump_traceback_later, dump_traceback_later
-
-    # The last resort works in any thread and inside of C code. It cannot give a message of ours.
-    try:
-        dump_traceback_later(2 * seconds + 1, exit=True)
-    except (AttributeError, ValueError, OSError, RuntimeError):  # stderr is closed, or is no file
-        last = _nothing
-    else:
-        last = cancel_dump_traceback_later
-    alarm = _alarm(who, seconds)
+    last, alarm = _last_resort(seconds), _alarm(who, seconds)
 
     def stop() -> None:
         alarm()
         last()
 
     return stop
+
+
+def _last_resort(seconds: float) -> Callable[[], None]:
+    """Works in any thread and inside of C code. It cannot give a message of ours."""
+    from faulthandler import cancel_dump_traceback_later, dump_traceback_later
+    from time import monotonic
+
+    shared = _one_watch[-1] if _one_watch else None
+    now = monotonic()
+    if shared is not None and shared.armed_at is not None and now - shared.armed_at < _FRESH_SECONDS:
+        return _nothing
+    try:
+        dump_traceback_later(2 * seconds + 1, exit=True)
+    except (AttributeError, ValueError, OSError, RuntimeError):  # stderr is closed, or is no file
+        return _nothing
+    if shared is None:
+        return cancel_dump_traceback_later
+    shared.armed_at = now
+    return _nothing
 
 
 def _alarm(who: str, seconds: float) -> Callable[[], None]:

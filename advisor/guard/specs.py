@@ -187,8 +187,10 @@ def _further(spec: Any) -> str:
         if spec.fallback_encoding is not None and not _encodes(spec.fallback_encoding):
             return f"whose fallback_encoding is {_shown(spec.fallback_encoding)}, which Python does not know"
     if isinstance(spec, ClientSpec):
-        if not isinstance(spec.keys, tuple) or not all(isinstance(one, str) for one in spec.keys):
-            return f"whose keys are {_shown(spec.keys)}, not a tuple of texts"
+        for field in ("keys", "servers"):
+            value = getattr(spec, field)
+            if not isinstance(value, tuple) or not all(isinstance(one, str) for one in value):
+                return f"whose {field} are {_shown(value)}, not a tuple of texts"
         for field in ("aliases", "defaults"):
             value = getattr(spec, field)
             if not isinstance(value, Mapping) or not all(

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from ..catalog import Version, keys, librdkafka, resolution
+from ..catalog import Version, keys, librdkafka, librdkafka_aliases, resolution
 from ..hookspecs import ClientSpec
 from ..model import Deployment, Document, Origin, Setting, Value
 from ..syntax.numbers import LONG, TYPES, integer
@@ -95,13 +95,15 @@ def shown_default(default: Any) -> str:
 
 
 def client_layers(document: Document) -> dict[str, dict[str, Setting]]:
-    """A client's settings under Kafka's own names: librdkafka's aliases are followed."""
+    """A client's settings under Kafka's own names: librdkafka's aliases are followed, both ways."""
     settings = {setting.key: setting for setting in document.settings}
     if document.client == "librdkafka":
         for key, setting in list(settings.items()):
             known = librdkafka(key)
             if known is not None and known.alias_of:
                 settings.setdefault(known.alias_of, setting)
+            for alias in librdkafka_aliases(key):
+                settings.setdefault(alias, setting)
     return {document.component: asked_keys.noting(settings)}
 
 
@@ -160,10 +162,13 @@ def all_effective(
     component: str, version: Version, layers: Layers, defaults: Mapping[str, str] = {}
 ) -> Iterator[Setting]:
     """Every key of a component with its value in force, sorted; keys the release does not know last."""
+    told: set[Setting] = set()  # one of librdkafka's stands under several names
     for key in sorted(keys(component, version)):
         found, _ = effective(component, key, version, layers, defaults)
-        if found is not None:
+        if found is not None and found not in told:
+            told.add(found)
             yield found
     for key, setting in sorted(layers.get(component, {}).items()):
-        if key not in keys(component, version):
+        if key not in keys(component, version) and setting not in told:
+            told.add(setting)
             yield setting

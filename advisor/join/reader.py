@@ -21,6 +21,7 @@ from .effective import (
     family_defaults,
     shows_brokers,
 )
+from .old_clients import stated_version
 
 # Of a default that a file in sight leaves as it is.
 UNSET = "not set"
@@ -65,10 +66,21 @@ class Reader:
             partial = any(one.partial for one in clients if one is not None and one.component == component)
         return not partial or effective(component, key, self.version, self.layers)[1]
 
+    def version_of(self, component: str) -> Version:
+        """A client's library has a version of its own where `[[client]] version` states it."""
+        if component in ("broker", "topic"):
+            return self.version
+        for document in (self.group, self.deployment.producer, *self.deployment.groups):
+            if document is not None and document.component == component:
+                library = stated_version(document) if document.client != "librdkafka" else None
+                return resolve_version(library) if library is not None else self.version
+        return self.version
+
     def in_force(self, component: str, key: str) -> tuple[Setting | None, bool]:
         """The setting in force and whether somebody wrote it, in sight or not: what is not written is the
         default of the client family or of the release."""
-        return effective(component, key, self.version, self.layers, self._family_defaults(component))
+        version = self.version_of(component)
+        return effective(component, key, version, self.layers, self._family_defaults(component))
 
     def setting(self, component: str, key: str) -> Setting | None:
         """In force, be it a default; None where nobody can tell or the release has no such key."""
@@ -80,7 +92,7 @@ class Reader:
 
     def of_release(self, component: str, key: str) -> Setting | None:
         """What the release has where nobody writes anything: for the reference deployment, to be said so."""
-        return effective(component, key, self.version, {})[0]
+        return effective(component, key, self.version_of(component), {})[0]
 
     def default(self, component: str, key: str) -> str | None:
         found = self.of_release(component, key)
@@ -105,7 +117,9 @@ class Reader:
     def number(self, component: str, key: str) -> tuple[int | None, Setting | None]:
         """The whole number, None also where Kafka refuses it: what its type cannot hold is no value."""
         text, found = self.text(component, key)
-        return (None if text is None else integer(text, bounds_of(component, key, self.version))), found
+        return (
+            None if text is None else integer(text, bounds_of(component, key, self.version_of(component)))
+        ), found
 
     def flag(self, component: str, key: str) -> tuple[bool | None, Setting | None]:
         text, found = self.text(component, key)

@@ -250,7 +250,8 @@ def _rule(row: Mapping[str, Any], file: str) -> Rule:
 
 def _refuse_doubles(rules: Sequence[Rule]) -> None:
     seen: dict[str, Rule] = {}
-    for rule in rules:
+    # Names of ours are taken: whoever brings one again is told.
+    for rule in sorted(rules, key=lambda rule: not rule.at.file.startswith(f"{FIRST_PARTY}/")):
         for word, what in ((rule.code, "code"), (rule.name, "name")):
             first = seen.setdefault(word, rule)
             if first is not rule:

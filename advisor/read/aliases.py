@@ -3,13 +3,25 @@ read, and the family's names again when `fix` writes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ..hookspecs import ClientSpec
 from ..model import Document, Setting, Undisclosed
 from .values import value_of
 
 _NOTE = "written as "
+
+
+def with_service(document: Document, services: Sequence[tuple[str, str]]) -> Document:
+    """Of the family that its servers show (ClientSpec.servers), if it is one of Java's."""
+    if document.client != "java":
+        return document
+    for setting in document.settings:
+        if setting.key == "bootstrap.servers" and isinstance(setting.value, str):
+            for part, family in services:
+                if part in setting.value:
+                    return document._replace(client=family)
+    return document
 
 
 def with_kafka_names(document: Document, clients: Mapping[str, ClientSpec]) -> Document:

@@ -9,7 +9,7 @@ from ..hookspecs import FormatSpec
 from ..model import Document, Fact, LoadError, Origin, Source, UsageError
 from ..registry import Registry, function, is_foreign
 from ..tuples import NamedTuple
-from .aliases import with_kafka_names
+from .aliases import with_kafka_names, with_service
 from .files import BYTES_MAX, TooLarge, Unreadable, decode, read_bytes, read_head, read_lines
 from .project import Project
 from .template.branches import is_template_text, unsettled
@@ -244,6 +244,9 @@ def _load_large(
 
 def _settled(documents: tuple[Document, ...], registry: Registry, project: Project) -> tuple[Document, ...]:
     """Each under its client's family, in Kafka's names."""
+    services = [(part, spec.name) for spec in registry.clients.values() for part in spec.servers]
+    if services:
+        documents = tuple(with_service(document, services) for document in documents)
     if project.clients:
         documents = tuple(_with_family(document, project) for document in documents)
     return tuple(with_kafka_names(document, registry.clients) for document in documents)

@@ -9,6 +9,7 @@ the tables.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from .options import ReplayOptions
@@ -19,9 +20,11 @@ if TYPE_CHECKING:
 __all__ = ["ReplayOptions", "replay_workload"]
 
 
-def replay_workload(spark: Any, source: Any, out: str, **wanted: Any) -> ReplayResult:
+def replay_workload(
+    spark: Any, source: Any, out: str, *, progress: Callable[[str], None] = lambda text: None, **wanted: Any
+) -> ReplayResult:
     """Replay `source` (a path, a table's name, or a DataFrame) on an existing SparkSession; the tables are
-    written to `out`. The other words are the fields of `ReplayOptions`."""
+    written to `out`, and `progress` is told each step. The other words are the fields of `ReplayOptions`."""
     from .run import replay_workload as run
 
     for name in ("config", "sets"):
@@ -29,6 +32,5 @@ def replay_workload(spark: Any, source: Any, out: str, **wanted: Any) -> ReplayR
             wanted[name] = (wanted[name],)
         elif name in wanted:
             wanted[name] = tuple(map(str, wanted[name]))
-    return run(
-        spark, source if not hasattr(source, "__fspath__") else str(source), out, ReplayOptions(**wanted)
-    )
+    where = source if not hasattr(source, "__fspath__") else str(source)
+    return run(spark, where, out, ReplayOptions(**wanted), progress)

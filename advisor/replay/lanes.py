@@ -1,213 +1,266 @@
 """Records of one worker's task to batches: which producer, which node, which variant of the settings.
 
-A lane is a producer and a node, or a whole producer where its nodes cannot be told apart before (partitions
-are swept, or records without a key are placed by what was sent before). `at` holds lane and time in one
-number, so that Spark sorts by one column; `what` the place and the bytes of the contents.
+A lane is a producer, or a share of the nodes that a busy producer writes to. Its rows come in the order of
+their stretches; a stretch is replayed once it is whole, and a few at a time where they have few records.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ..sim.producer.accumulator import Batching
-from .columns import CONTENTS_BITS, TIME_BITS
-from .kernels.batching import Batches, NodeBatches, Records, joined
+from .columns import BATCH, KEYLESS, RECORD, STRETCH_BITS
+from .kernels.batching import NodeBatches
 from .kernels.by_model import Keyless, ModelBatches
+from .kernels.records import Batches, Records, after, joined
+from .kernels.sorting import stable_order
 from .kernels.varints import Column
+from .packing import cell_starts, packed, unpacked
 
+_RECORDS_AT_ONCE = 1 << 17
 # How much of a producer also goes through the model.
 _CHECKED_RECORDS = 2_000
+Columns = dict[str, Column]
 
 
 class Lanes:
-    """`job`: origin, more (columns besides `at` and `what`), lanes_a_producer, checked (one producer in so
-    many), latency_ms, and for each variant its number, policies (of each producer), leaders (of each
-    place), topics (first place, partitions, keyless manner), hashed (places come as topic and hash)."""
+    """`job`: checked (one producer in so many), latency_ms, sticky (by producer: records without a key go
+    where batches before them went), key_first, and layouts, each with the leaders of all places, the topics
+    (first place, partitions, keyless manner) and the variants that share it (number, policies, policy_of
+    each producer)."""
 
-    def __init__(self, job: dict[str, Any]) -> None:
-        self.job = job
-        self.variants = [_Variant(job, one) for one in job["variants"]]
-        self.lane: int | None = None
-        self.made: list[list[Column]] = []
-        self.numbers = 0
-        self.held: list[Column] = []
+    def __init__(self, job: Mapping[str, Any]) -> None:
+        self.layouts = [_Layout(job, one) for one in job["layouts"]]
+        self.lane: tuple[int, int, int] | None = None
+        self.held: list[Columns] = []
+        self.made: list[tuple[int, int, Batches]] = []
+        self.rows = 0
 
-    def feed(self, batch: Any) -> list[Column] | None:
-        columns = [batch.column(name).to_numpy() for name in ("at", "what", *self.job["more"])]
-        if not len(columns[0]):
-            return None
-        if self.held:
-            columns = [np.concatenate(pair) for pair in zip(self.held, columns, strict=True)]
-        # The last millisecond may go on in the next batch of rows.
-        whole = np.searchsorted(columns[0], columns[0][-1], "left").item()
-        self.held = [column[whole:] for column in columns]
-        self._replay([column[:whole] for column in columns])
-        return self._taken()
-
-    def _replay(self, columns: list[Column]) -> None:
-        # Records of one millisecond come in any order; in one order they are the same on every cluster.
-        at_first, what, *rest = columns
-        named = dict(zip(self.job["more"], rest, strict=True))
-        ties = [named.pop("order")] if "order" in named else []
-        order = np.lexsort((*named.values(), what, *ties, at_first))
-        at, what, *rest = (column[order] for column in columns)
-        more = dict(zip(self.job["more"], rest, strict=True))
-        hashed, late = more.get("hash"), more.get("late")
-        lanes = at >> TIME_BITS
-        times = (at & ((1 << TIME_BITS) - 1)) + self.job["origin"]
-        stamps = times if late is None else times - late
-        targets, contents = what >> CONTENTS_BITS, what & ((1 << CONTENTS_BITS) - 1)
-        bounds = np.flatnonzero(lanes[1:] != lanes[:-1]) + 1
-        starts = [0, *bounds.tolist()] if len(lanes) else []
-        for start, end in zip(starts, [*starts[1:], len(lanes)], strict=True):
-            lane = lanes[start].item()
+    def feed(self, batch: Any) -> dict[str, Any] | None:
+        rows = {
+            name: batch.column(name).to_numpy() for name in ("pid", "share", "shares", "stretch", "topic")
+        }
+        columns, counts = {}, np.zeros(batch.num_rows, np.int64)
+        for name, kind in RECORD.items():
+            if name in batch.schema.names:
+                columns[name], counts = unpacked(batch.column(name), kind)
+        columns["time"] = np.repeat(rows["stretch"] << STRETCH_BITS, counts) + columns.pop("at")
+        columns["topic"] = np.repeat(rows["topic"], counts)
+        ends = np.concatenate(([0], np.cumsum(counts)))
+        pid, share = rows["pid"], rows["share"]
+        cuts = (np.flatnonzero((pid[1:] != pid[:-1]) | (share[1:] != share[:-1])) + 1).tolist()
+        for start, end in zip([0, *cuts], [*cuts, batch.num_rows], strict=True):
+            lane = pid[start].item(), share[start].item(), rows["shares"][start].item()
             if lane != self.lane:
                 self._end_lane()
                 self.lane = lane
-                for variant in self.variants:
-                    variant.begin(lane)
-            part = Records(*(column[start:end] for column in (times, stamps, targets, contents)))
-            hashes = None if hashed is None else hashed[start:end]
-            for variant in self.variants:
-                self._keep(variant, variant.feed(part, hashes))
+                for layout in self.layouts:
+                    layout.begin(*lane)
+            self.held.append({name: column[ends[start] : ends[end]] for name, column in columns.items()})
+            if sum(len(part["time"]) for part in self.held) >= _RECORDS_AT_ONCE:
+                self._replay(whole=False)
+        return self._taken()
 
-    def finish(self) -> list[Column] | None:
-        if self.held:
-            self._replay(self.held)
+    def finish(self) -> dict[str, Any] | None:
         self._end_lane()
         return self._taken()
 
+    def _replay(self, whole: bool) -> None:
+        names = list(self.held[0])
+        columns = {name: np.concatenate([part[name] for part in self.held]) for name in names}
+        end = len(columns["time"])
+        if not whole:
+            # The last stretch may go on in the next rows.
+            stretches = columns["time"] >> STRETCH_BITS
+            end = np.searchsorted(stretches, stretches[-1], "left").item()
+        self.held = [{name: column[end:] for name, column in columns.items()}]
+        if end:
+            order = _in_order({name: column[:end] for name, column in columns.items()})
+            mine = {name: column[order] for name, column in columns.items()}
+            for layout in self.layouts:
+                self.made += layout.feed(mine)
+
     def _end_lane(self) -> None:
         if self.lane is not None:
-            for variant in self.variants:
-                self._keep(variant, variant.finish())
-        self.lane = None
+            self._replay(whole=True)
+            for layout in self.layouts:
+                self.made += layout.finish()
+        self.lane, self.held = None, []
 
-    def _keep(self, variant: _Variant, parts: Iterator[Batches]) -> None:
-        for got in parts:
-            count = len(got.place)
-            if not count:
-                continue
-            producer = variant.producer
-            # A request's batches come together: its first one stands for it.
-            opens = np.concatenate(([1], got.request[1:] != got.request[:-1])).astype(np.int64)
-            self.made.append(
-                [
-                    np.full(count, variant.number, np.int32), got.place, np.full(count, producer, np.int64),
-                    np.arange(self.numbers, self.numbers + count), opens, got.drained, got.records,
-                    got.raw_bytes, got.size, got.max_stamp, got.min_stamp, got.waited,
-                ]
-            )  # fmt: skip
-            self.numbers += count
-
-    def _taken(self) -> list[Column] | None:
+    def _taken(self) -> dict[str, Any] | None:
+        """A row for each variant and place of what was made since."""
         made, self.made = self.made, []
-        return [np.concatenate(columns) for columns in zip(*made, strict=True)] if made else None
+        rows = [_batch_rows(*one) for one in made if len(one[2].place)]
+        if not rows:
+            return None
+        columns = {name: np.concatenate([row[name] for row in rows]) for name in rows[0]}
+        counts = columns.pop("counts")
+        ends = np.cumsum(counts)
+        count = len(counts)
+        self.rows += count
+        return {
+            "variant": columns["variant"],
+            "place": columns["place"],
+            "producer": columns["producer"],
+            "number": np.arange(self.rows - count, self.rows),
+            "batches": packed(columns["batches"], ends - counts, ends),
+        }
 
 
-class _Variant:
-    def __init__(self, job: dict[str, Any], given: dict[str, Any]) -> None:
-        self.job, self.number = job, given["number"]
-        self.policies = [Batching(**one) for one in given["policies"]]
-        self.policy_of: list[int] = given["policy_of"]
+def _in_order(columns: Columns) -> Column:
+    """By time; records of one millisecond come in any order, and are put into one that is the same on every
+    cluster: by offset, if there is one."""
+    times = columns["time"]
+    order = stable_order(times)
+    sorted_times = times[order]
+    same = sorted_times[1:] == sorted_times[:-1]
+    if np.any(same):
+        tied = np.flatnonzero(np.append(same, False) | np.append(False, same))
+        mine = order[tied]
+        ties = [
+            columns[name][mine]
+            for name in ("late", "target", "contents", "topic", "order")
+            if name in columns
+        ]
+        order[tied] = mine[np.lexsort((*ties, sorted_times[tied]))]
+    return order
+
+
+def _batch_rows(variant: int, producer: int, made: Batches) -> dict[str, Column]:
+    # A request is counted where its lowest partition is.
+    request = made.request - made.request.min()
+    lowest = np.full(request.max().item() + 1, np.iinfo(np.int64).max)
+    np.minimum.at(lowest, request, made.place)
+    opens = made.place == lowest[request]
+    order = stable_order(made.place)
+    places = made.place[order]
+    cells = np.empty(len(places), BATCH)
+    for name in BATCH.names or ():
+        cells[name] = (opens if name == "opens" else getattr(made, name))[order]
+    starts = cell_starts(places)
+    return {
+        "variant": np.full(len(starts), variant, np.int32),
+        "place": places[starts],
+        "producer": np.full(len(starts), producer, np.int64),
+        "counts": np.diff(starts, append=len(places)),
+        "batches": cells,
+    }
+
+
+class _Layout:
+    """Variants that have the same partitions on the same nodes."""
+
+    def __init__(self, job: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+        self.job = job
         self.leaders = np.array(given["leaders"], np.int64)
-        nodes = sorted(set(given["leaders"]))
-        self.nodes = {node: np.flatnonzero(self.leaders == node).tolist() for node in nodes}
+        self.nodes = {
+            node: np.flatnonzero(self.leaders == node).tolist() for node in sorted(set(given["leaders"]))
+        }
         self.topics: list[tuple[int, int, str]] = [tuple(one) for one in given["topics"]]
         self.first = np.array([one[0] for one in self.topics], np.int64)
         self.partitions = np.array([one[1] for one in self.topics], np.int64)
         self.places = len(self.leaders)
-        self.producer = 0
+        self.variants = given["variants"]
+        self.policies = [[Batching(**one) for one in variant["policies"]] for variant in self.variants]
+
+    def begin(self, producer: int, share: int, shares: int) -> None:
+        self.producer, self.share, self.shares = producer, share, shares
+        self.mine = [
+            policies[variant["policy_of"][producer]]
+            for variant, policies in zip(self.variants, self.policies, strict=True)
+        ]
         self.work: dict[int, NodeBatches] = {}
-        self.model: ModelBatches | None = None
         self.rounds: dict[int, int] = {}
-        self.checks: dict[int, list[Records]] | None = None
-
-    def begin(self, lane: int) -> None:
-        self.producer = lane // self.job["lanes_a_producer"]
-        self.policy = self.policies[self.policy_of[self.producer]]
-        self.work, self.model, self.rounds = {}, None, {}
-        self.checks = {} if self.job["checked"] and self.producer % self.job["checked"] == 0 else None
-
-    def feed(self, records: Records, hashes: Column | None) -> Iterator[Batches]:
-        records = self._placed(records, hashes)
-        if self.model is None and not self.work and (self.job["latency_ms"] or self._is_sticky(records)):
-            keyless = [
-                Keyless(manner, first, partitions, self.producer * 1_000_003 + number)
-                for number, (first, partitions, manner) in enumerate(self.topics)
+        self.checks: dict[int, Records] | None = None
+        if self.job["checked"] and producer % self.job["checked"] == 0:
+            self.checks = {}
+        self.models: list[ModelBatches] = []
+        latency = self.job["latency_ms"]
+        if latency or self.job["sticky"][producer]:
+            self.models = [
+                ModelBatches(policy, self.nodes, latency, self._keyless(), keyless_from=self.places)
+                for policy in self.mine
             ]
-            self.model = ModelBatches(
-                self.policy, self.nodes, self.job["latency_ms"], keyless, keyless_from=self.places
-            )
-        if self.model is not None:
-            yield self.model.feed(records)
+
+    def _keyless(self) -> list[Keyless]:
+        return [
+            Keyless(manner, first, partitions, self.producer * 1_000_003 + number)
+            for number, (first, partitions, manner) in enumerate(self.topics)
+        ]
+
+    def feed(self, columns: Columns) -> Iterator[tuple[int, int, Batches]]:
+        records = self._placed(columns)
+        if self.models:
+            yield from self._named([model.feed(records) for model in self.models])
             return
         nodes = self.leaders[records.places]
-        first = nodes[0].item()
-        if bool(np.all(nodes == first)):
-            yield self._node(first, records)
-            return
-        for node in np.unique(nodes).tolist():
-            yield self._node(node, records.at(np.flatnonzero(nodes == node)))
+        order = stable_order(nodes)
+        sorted_nodes = nodes[order]
+        cuts = np.flatnonzero(sorted_nodes[1:] != sorted_nodes[:-1]) + 1
+        for part in np.split(order, cuts) if len(nodes) else ():
+            node = nodes[part[0]].item()
+            if list(self.nodes).index(node) % self.shares == self.share:
+                yield from self._named(self._node(node, records.at(part)))
 
-    def finish(self) -> Iterator[Batches]:
-        if self.model is not None:
-            yield self.model.finish()
+    def finish(self) -> Iterator[tuple[int, int, Batches]]:
+        if self.models:
+            yield from self._named([model.finish() for model in self.models])
         for work in self.work.values():
-            yield work.finish()
-        for node, parts in (self.checks or {}).items():
-            self._compare(node, parts)
+            yield from self._named(work.finish())
+        for node, records in (self.checks or {}).items():
+            for policy in self.mine:
+                self._compare(node, policy, records)
 
-    def _node(self, node: int, records: Records) -> Batches:
+    def _named(self, made: list[Batches]) -> Iterator[tuple[int, int, Batches]]:
+        for variant, batches in zip(self.variants, made, strict=True):
+            yield variant["number"], self.producer, batches
+
+    def _node(self, node: int, records: Records) -> list[Batches]:
         if node not in self.work:
-            self.work[node] = NodeBatches(self.policy, self.nodes[node])
+            self.work[node] = NodeBatches(self.mine, self.nodes[node])
         if self.checks is not None:
-            seen = self.checks.setdefault(node, [])
-            left = _CHECKED_RECORDS - sum(len(part.times) for part in seen)
+            seen = self.checks.get(node)
+            left = _CHECKED_RECORDS - (0 if seen is None else len(seen.times))
             if left > 0:
-                seen.append(records.part(0, left))
+                part = records.part(0, left).copied()
+                self.checks[node] = part if seen is None else after(seen, part)
         return self.work[node].feed(records)
 
-    def _is_sticky(self, records: Records) -> bool:
-        """A lane of records without a key: those of one producer are never in two kinds of lanes."""
-        return bool(np.any(records.places >= self.places))
+    def _placed(self, columns: Columns) -> Records:
+        """Targets as places; from `self.places` on stand topics, for records whose place is not known yet."""
+        times, topics, targets = columns["time"], columns["topic"], columns["target"]
+        stamps = times - columns["late"] if "late" in columns else times
+        partitions = self.partitions[topics]
+        recorded = -1 - targets
+        places = self.first[topics] + np.where(targets < 0, recorded, targets) % partitions
+        records = Records(times, stamps, places, columns["contents"].astype(np.int64))
+        if targets.min(initial=0) >= 0:
+            return records
+        places[:] = np.where(targets == KEYLESS, self.places + topics, places)
+        if not self.job["key_first"]:
+            # What is beyond the partitions of the configuration was counted before.
+            inside = (targets >= 0) | (targets == KEYLESS) | (recorded < partitions)
+            records = records.at(np.flatnonzero(inside))
+        self._in_turn(records.places)
+        return records
 
-    def _placed(self, records: Records, hashes: Column | None) -> Records:
-        """Targets as places: a topic and a hash where partitions are swept; records without a key that go
-        round in turn."""
-        places = records.places
-        if hashes is not None:
-            # A hash below zero is a partition that was recorded.
-            topics = places
-            recorded = -1 - hashes
-            inside = np.where(
-                hashes < 0, recorded % self.partitions[topics], hashes % self.partitions[topics]
-            )
-            places = np.where(
-                hashes == self.job["keyless"], self.places + topics, self.first[topics] + inside
-            )
+    def _in_turn(self, places: Column) -> None:
         for number, (first, partitions, manner) in enumerate(self.topics):
-            if manner != "round-robin":
-                continue
-            mine = np.flatnonzero(places == self.places + number)
-            if len(mine):
+            if manner == "round-robin":
+                mine = np.flatnonzero(places == self.places + number)
                 turn = self.rounds.get(number, 0)
-                places = places.copy()
                 places[mine] = first + (turn + np.arange(len(mine))) % partitions
                 self.rounds[number] = turn + len(mine)
-        return records._replace(places=places)
 
-    def _compare(self, node: int, parts: list[Records]) -> None:
+    def _compare(self, node: int, policy: Batching, records: Records) -> None:
         """The first records of a checked producer once more, through the kernel and through the model."""
-        records = Records(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
-        kernel = NodeBatches(self.policy, self.nodes[node])
-        got = joined([kernel.feed(records), kernel.finish()])
-        from dataclasses import replace
-
-        model = ModelBatches(replace(self.policy, in_flight_max=0), {node: self.nodes[node]})
+        kernel = NodeBatches([policy], self.nodes[node])
+        got = joined([*kernel.feed(records), *kernel.finish()])
+        model = ModelBatches(replace(policy, in_flight_max=0), {node: self.nodes[node]})
         told = joined([model.feed(records), model.finish()])
         if _rows(got) != _rows(told):
             raise RuntimeError(

@@ -1,7 +1,7 @@
 """Batches of one worker's task to logs: a row for each partition and hour, with the segments that began in
 it.
 
-A partition's batches are held whole (some sixty bytes each): where a segment ends and when it is deleted is
+A partition's batches are held whole (48 bytes each): where a segment ends and when it is deleted is
 looked up in running sums of them.
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from ..sim.log.log import FILES_PER_PARTITION, FILES_PER_SEGMENT, LogConfig, Schedule
 from ..sim.log.workload import MAPS_PER_SEGMENT
-from .columns import BATCH_COLUMNS
+from .columns import BATCH
 from .kernels.lag import lag_of
 from .kernels.log_segments import NEVER, Appends, LogRun, by_model, log_of
 from .kernels.varints import Column
@@ -52,19 +52,16 @@ class Logs:
         for one in job["variants"]:
             self.variants.setdefault(one["batches"], []).append(_Variant(one))
         self.key: tuple[int, int] | None = None
-        self.parts: list[list[Column]] = []
+        self.parts: list[Column] = []
 
     def feed(self, batch: Any) -> Iterator[list[dict[str, Any]]]:
-        columns = [batch.column(name).to_numpy() for name in BATCH_COLUMNS]
-        variants, places = columns[0], columns[1]
-        cuts = np.flatnonzero((variants[1:] != variants[:-1]) | (places[1:] != places[:-1])) + 1
-        starts = [0, *cuts.tolist()] if len(places) else []
-        for start, end in zip(starts, [*starts[1:], len(places)], strict=True):
-            key = variants[start].item(), places[start].item()
+        variants, places = batch.column("variant").to_pylist(), batch.column("place").to_pylist()
+        for key, cell in zip(zip(variants, places, strict=True), batch.column("batches"), strict=True):
             if key != self.key:
                 yield from self._ended()
                 self.key = key
-            self.parts.append([column[start:end] for column in columns])
+            # A copy: what Spark handed over is gone with the next rows.
+            self.parts.append(np.frombuffer(cell.as_buffer(), BATCH).copy())
 
     def finish(self) -> Iterator[list[dict[str, Any]]]:
         yield from self._ended()
@@ -73,10 +70,11 @@ class Logs:
     def _ended(self) -> Iterator[list[dict[str, Any]]]:
         if self.key is None:
             return
-        columns = dict(
-            zip(BATCH_COLUMNS, (np.concatenate(part) for part in zip(*self.parts, strict=True)), strict=True)
-        )
+        whole = np.concatenate(self.parts)
         self.parts = []
+        # Rows come by producer, each one's in its order: so do the batches of one millisecond.
+        order = np.argsort(whole["drained"], kind="stable")
+        columns = {name: whole[name][order].astype(np.int64) for name in BATCH.names or ()}
         made, place = self.key
         for variant in self.variants.get(made, ()):
             yield self._hours(variant, place, columns)
@@ -92,7 +90,7 @@ class Logs:
             _compare(config, schedule, appends, begin, until)
         hours = _Hours(begin, until)
         hours.counted(columns, run.taken)
-        mine = appends.where(run.taken)
+        mine = appends if np.all(run.taken) else appends.where(run.taken)
         hours.kept(run, mine, schedule)
         if capacity is not None:
             hours.lagging(mine, capacity)
@@ -142,24 +140,33 @@ class _Hours:
         hours: Column = np.clip(times // HOUR_MS - self.first, 0, self.count - 1)
         return hours
 
-    def _sum(self, name: str, hours: Column, values: Column | None = None) -> None:
-        np.add.at(self.columns[name], hours, 1 if values is None else values)
+    def _count(self, name: str, times: Column) -> None:
+        self.columns[name] += np.bincount(self._hour(times), minlength=self.count)
 
     def counted(self, columns: dict[str, Column], taken: Column) -> None:
-        hours = self._hour(columns["drained"])
-        refused = ~taken
-        self._sum("refused_batches", hours[refused])
-        self._sum("refused_records", hours[refused], columns["records"][refused])
-        kept = hours[taken]
-        self._sum("batches", kept)
+        drained = columns["drained"]
+        # Sorted by time, so each hour's batches are a range of the running sums.
+        bounds = np.searchsorted(drained, (self.first + np.arange(1, self.count)) * HOUR_MS)
+        bounds = np.concatenate(([0], bounds, [len(drained)]))
+
+        def summed(values: Column) -> Column:
+            running = np.concatenate(([0], np.cumsum(values)))[bounds]
+            by_hour: Column = running[1:] - running[:-1]
+            return by_hour
+
+        if not np.all(taken):
+            self.columns["refused_batches"] = summed(~taken)
+            self.columns["refused_records"] = summed(np.where(taken, 0, columns["records"]))
+            columns = {name: np.where(taken, column, 0) for name, column in columns.items()}
+        self.columns["batches"] = summed(taken)
         for name, of in (
             ("records", "records"),
             ("raw_bytes", "raw_bytes"),
             ("bytes", "size"),
             ("requests", "opens"),
+            ("waited_ms", "waited"),
         ):
-            self._sum(name, kept, columns[of][taken])
-        self._sum("waited_ms", kept, columns["waited"][taken])
+            self.columns[name] = summed(columns[of])
 
     def kept(self, run: LogRun, mine: Appends, schedule: Schedule) -> None:
         """What the log holds, at the end of each hour and at its worst: just before something is deleted."""
@@ -179,8 +186,8 @@ class _Hours:
                 }
             )  # fmt: skip
             if one.closed_by:
-                self._sum(_ROLLS[one.closed_by], self._hour(np.array([one.closed_at])))
-        self._sum("deleted_segments", self._hour(gone[gone != NEVER]))
+                self._count(_ROLLS[one.closed_by], np.array([one.closed_at]))
+        self._count("deleted_segments", gone[gone != NEVER])
         ends = np.minimum((self.first + 1 + np.arange(self.count)) * HOUR_MS - 1, self.until)
         checks = np.unique(gone[gone != NEVER])
         left = np.unique(np.where(gone == NEVER, NEVER, gone + schedule.file_delete_delay_ms))

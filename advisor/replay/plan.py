@@ -94,6 +94,13 @@ def plans(options: ReplayOptions, topics: Mapping[str, int | None], ratio: float
     return made
 
 
+def schemes(options: ReplayOptions) -> dict[str, str]:
+    """How producers hash keys, by the topics that the configuration names; "" stands for all others."""
+    found, clients = _found(options, ())
+    named = {one.topic.name for one in found if one.topic is not None and one.topic.name}
+    return {topic: _Topic(_deployment_of(topic, found), clients).scheme() for topic in ("", *sorted(named))}
+
+
 def _override(key: str, value: str) -> str:
     """As `--set` takes it: the component is found by the key."""
     if key == "partitions":
@@ -117,20 +124,7 @@ def _plan(
     topics: Mapping[str, int | None],
     ratio: float | None,
 ) -> Plan:
-    given = tuple(_set_words(options.sets))
-    asked = Options(
-        paths=options.config,
-        kafka_version=options.kafka_version,
-        sets=(*given, *sets),
-        cache=options.cache,
-    )
-    scope, roots = load_deployments(asked)
-    if scope.missing:
-        raise UsageError("\n".join(scope.missing))
-    found = [deployment for root in roots for deployment in root.deployments]
-    if not found:
-        raise UsageError("--config: no Kafka configuration among these paths")
-    clients = load_registry().clients
+    found, clients = _found(options, sets)
     made: list[TopicPlan] = []
     place = 0
     brokers = max([_Topic(one, clients).brokers for one in found], default=1)
@@ -140,6 +134,23 @@ def _plan(
         made.append(one)
         place += one.partitions
     return Plan(label, tuple(made), brokers)
+
+
+def _found(options: ReplayOptions, sets: Sequence[str]) -> tuple[list[Deployment], Mapping[str, Any]]:
+    """The deployments of the audited paths, and the client families that are known."""
+    asked = Options(
+        paths=options.config,
+        kafka_version=options.kafka_version,
+        sets=(*_set_words(options.sets), *sets),
+        cache=options.cache,
+    )
+    scope, roots = load_deployments(asked)
+    if scope.missing:
+        raise UsageError("\n".join(scope.missing))
+    found = [deployment for root in roots for deployment in root.deployments]
+    if not found:
+        raise UsageError("--config: no Kafka configuration among these paths")
+    return found, load_registry().clients
 
 
 def _set_words(words: Iterable[str]) -> Iterable[str]:
@@ -216,7 +227,7 @@ class _Topic:
             self.deployment.id,
             place,
             tuple(placed[partition] for partition in range(partitions)),
-            self._scheme(),
+            self.scheme(),
             self._keyless(),
             batching,
             codec,
@@ -250,7 +261,7 @@ class _Topic:
             compression_ratio=ratio,
         )
 
-    def _scheme(self) -> str:
+    def scheme(self) -> str:
         producer = self.deployment.producer
         if producer is not None and producer.client == "librdkafka":
             told = self.reading.text("partitioner", "producer") or "consistent_random"

@@ -1,4 +1,4 @@
-"""Records as the lanes take them: two or three numbers each, shuffled once and sorted by one of them."""
+"""Records on Spark: packed by one look at the trace, shuffled once by producer, made into batches."""
 
 from __future__ import annotations
 
@@ -11,16 +11,14 @@ from ..sim.producer.accumulator import Batching
 from ..spark.shipping import sent
 from ..spark.tables import ddl
 from ..tuples import NamedTuple
-from .columns import BATCH_COLUMNS, CONTENTS_BITS, HASH_COLUMNS, TIME_BITS
-from .plan import Plan
+from .columns import BATCH_COLUMNS, PACKED_COLUMNS, RECORD
+from .plan import ROUND_ROBIN, Plan
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-# No hash and no partition: a record without a key.
-KEYLESS = -(2**40)
-# As many distinct keys are told to every executor; more are joined by a shuffle.
-_BROADCAST_KEYS = 1_000_000
+# A producer of fewer records is not divided.
+_SHARE_MIN = 100_000
 
 
 class Writer(NamedTuple):
@@ -29,23 +27,36 @@ class Writer(NamedTuple):
     name: str
     topics: tuple[str, ...]
     keyless: bool
+    records: int
 
 
-def key_hashes(frame: DataFrame, plan: Plan, packed: bytes | None) -> DataFrame:
-    """Distinct keys, how often each was written, and its hash: a key is hashed once."""
+def packed_records(
+    frame: DataFrame,
+    schemes: Mapping[str, str],
+    key_first: bool,
+    reasons: Sequence[str],
+    packed: bytes | None,
+) -> DataFrame:
+    """`frame` as `trace.table.normalised` gives it. `schemes` says how the producers of a topic hash keys, ""
+    for all others; with `key_first` a key counts more than the partition that was recorded."""
+    job = {"schemes": schemes, "key_first": key_first, "reasons": reasons}
+    work = sent("advisor.replay.worker:pack_records", json.dumps(job), packed)
+    return frame.mapInArrow(work, ddl(PACKED_COLUMNS))
+
+
+def key_sums(records: DataFrame) -> DataFrame:
+    """Distinct keys: how often each was written, and the size of its newest record."""
     from pyspark.sql import functions as F
 
-    keys = (
-        frame.where("key is not null")
+    return (
+        records.where("key is not null")
         .groupBy("topic", "key")
         .agg(
-            F.count(F.lit(1)).alias("records"),
+            F.sum("records").alias("records"),
             F.sum("raw").alias("raw"),
-            F.max_by("contents", F.struct("time", F.coalesce("offset", F.lit(-1)), "contents")).alias("live"),
+            F.max_by("live", "newest").alias("live"),
         )
     )
-    schemes = json.dumps({topic.topic: topic.scheme for topic in plan.topics})
-    return keys.mapInArrow(sent("advisor.replay.worker:hash_keys", schemes, packed), ddl(HASH_COLUMNS))
 
 
 class BatchVariants(NamedTuple):
@@ -75,64 +86,51 @@ def _alike(policy: Batching, latency_ms: int) -> Batching:
 
 def batches(
     spark: SparkSession,
-    frame: DataFrame,
-    keys: DataFrame | None,
-    distinct: int,
+    records: DataFrame,
     writers: Sequence[Writer],
     variants: BatchVariants,
-    origin: int,
-    has: Sequence[str],
+    key_first: bool,
     options: Any,
     packed: bytes | None,
 ) -> DataFrame:
-    """The plan's first shuffle: records by producer and node, sorted by time, to batches."""
+    """The plan's first shuffle: records by producer, sorted by time, to batches."""
     from pyspark.sql import functions as F
 
     plan = variants.plans[0]
-    swept = len({tuple(t.partitions for t in one.topics) for one in variants.plans}) > 1
-    nodes = sorted({leader for one in variants.plans for leader in one.leaders})
-    frame = frame.withColumn("writer", F.coalesce("producer", "topic"))
-    frame = frame.join(F.broadcast(_topics(spark, plan)), "topic").join(
-        F.broadcast(_writers(spark, writers)), "writer"
-    )
-    hashed = F.col("key_hash").bitwiseAND(0x7FFFFFFF)
-    if keys is not None:
-        told = keys.select("topic", "key", F.col("hash").alias("found"))
-        told = F.broadcast(told) if distinct <= _BROADCAST_KEYS else told
-        frame = frame.join(told, ["topic", "key"], "left")
-        hashed = F.coalesce(hashed, F.col("found"))
-    place = F.col("first_place") + F.coalesce(
-        F.col("partition"), F.pmod(hashed, F.col("partitions").cast("bigint"))
-    )
-    keyless = F.col("number") + F.lit(plan.places)
-    width = len(nodes) + 1
-    whole = F.lit(len(nodes))
-    columns = []
-    if swept:
-        # The key decides where there is one: what was recorded was another number of partitions.
-        which = F.coalesce(hashed, -1 - F.col("partition"), F.lit(KEYLESS))
-        target, lane = F.col("number"), F.col("pid") * width + whole
-        columns.append(which.alias("hash"))
-    else:
-        target = F.coalesce(place, keyless)
-        leader = F.element_at("leaders", (place - F.col("first_place") + 1).cast("int"))
-        lane = F.col("pid") * width + F.when(F.col("whole"), whole).otherwise(leader)
-    if "order" in has:
-        # Offsets tell in which order records of one millisecond came.
-        columns.append(F.coalesce("offset", F.lit(-1)).alias("order"))
-    if "late" in has:
-        columns.append((F.col("time") - F.col("stamp")).alias("late"))
-    rows = frame.select(
-        (F.shiftleft(lane.cast("bigint"), TIME_BITS) + F.col("time") - origin).alias("at"),
-        (F.shiftleft(target.cast("bigint"), CONTENTS_BITS) + F.col("contents")).alias("what"),
-        *columns,
-    )
     count = options.partitions or shuffle_partitions(spark)
-    sorted_rows = rows.repartition(count, F.shiftright("at", TIME_BITS)).sortWithinPartitions("at")
-    more: list[str] = [name for name in ("order", "hash", "late") if name in rows.columns]
-    job = _job(writers, variants, origin, width, more, options)
+    numbers = spark.createDataFrame(
+        [(t.topic, number) for number, t in enumerate(plan.topics)], "topic string, number bigint"
+    )
+    shares = _shares(writers, variants, count, options)
+    who = spark.createDataFrame(
+        [(one.name, pid, shares[pid]) for pid, one in enumerate(writers)],
+        "producer string, pid bigint, shares bigint",
+    )
+    frame = records.where("target is not null").join(F.broadcast(numbers), "topic")
+    frame = frame.join(F.broadcast(who), "producer")
+    share: Any = F.lit(0).cast("bigint")
+    if max(shares) > 1:
+        share = F.explode(F.sequence(F.lit(0).cast("bigint"), F.col("shares") - 1))
+    has = [name for name in RECORD if name in records.columns]
+    rows = frame.select(
+        "pid", share.alias("share"), "shares", "stretch", F.col("number").alias("topic"), *has
+    )
+    rows = rows.repartition(count, "pid", "share").sortWithinPartitions("pid", "share", "stretch")
+    job = _job(writers, variants, key_first, options)
     work = sent("advisor.replay.worker:make_batches", json.dumps(job), packed)
-    return sorted_rows.mapInArrow(work, ddl(BATCH_COLUMNS))
+    return rows.mapInArrow(work, ddl(BATCH_COLUMNS))
+
+
+def _shares(writers: Sequence[Writer], variants: BatchVariants, tasks: int, options: Any) -> list[int]:
+    """Into how many lanes a producer is divided, by the nodes that it writes to: one that has more records
+    than a task should."""
+    nodes = min(len(set(plan.leaders)) for plan in variants.plans)
+    total = sum(one.records for one in writers)
+    shares = []
+    for one in writers:
+        wanted = min(-(-one.records * tasks // max(1, total)), one.records // _SHARE_MIN, nodes)
+        shares.append(1 if one.keyless or options.latency_ms else max(1, wanted))
+    return shares
 
 
 def shuffle_partitions(spark: SparkSession) -> int:
@@ -141,30 +139,11 @@ def shuffle_partitions(spark: SparkSession) -> int:
     return integer(str(spark.conf.get("spark.sql.shuffle.partitions", "8")), (1, 1 << 20)) or 8
 
 
-def _topics(spark: SparkSession, plan: Plan) -> DataFrame:
-    nodes = {leader: number for number, leader in enumerate(sorted(set(plan.leaders)))}
-    rows = [
-        (t.topic, number, t.first_place, t.partitions, [nodes[replicas[0]] for replicas in t.replicas])
-        for number, t in enumerate(plan.topics)
-    ]
-    columns = "topic string, number bigint, first_place bigint, partitions int, leaders array<int>"
-    return spark.createDataFrame(rows, columns)
-
-
-def _writers(spark: SparkSession, writers: Sequence[Writer]) -> DataFrame:
-    rows = [(one.name, number, one.keyless) for number, one in enumerate(writers)]
-    return spark.createDataFrame(rows, "writer string, pid bigint, whole boolean")
-
-
 def _job(
-    writers: Sequence[Writer],
-    variants: BatchVariants,
-    origin: int,
-    width: int,
-    more: list[str],
-    options: Any,
+    writers: Sequence[Writer], variants: BatchVariants, key_first: bool, options: Any
 ) -> Mapping[str, Any]:
-    made = []
+    layouts: dict[Any, dict[str, Any]] = {}
+    manners = {topic.topic: topic.keyless for topic in variants.plans[0].topics}
     for number, plan in enumerate(variants.plans):
         policies: dict[str, int] = {}
         policy_of = []
@@ -173,21 +152,23 @@ def _job(
             policy = _alike(by_topic[writer.topics[0]].batching, options.latency_ms)
             text = json.dumps(dataclasses.asdict(policy))
             policy_of.append(policies.setdefault(text, len(policies)))
-        made.append(
+        topics = tuple((t.first_place, t.partitions, t.keyless) for t in plan.topics)
+        layout = layouts.setdefault(
+            (tuple(plan.leaders), topics), {"leaders": plan.leaders, "topics": topics, "variants": []}
+        )
+        layout["variants"].append(
             {
                 "number": number,
                 "policies": [json.loads(text) for text in policies],
                 "policy_of": policy_of,
-                "leaders": plan.leaders,
-                "topics": [(t.first_place, t.partitions, t.keyless) for t in plan.topics],
             }
         )
     return {
-        "origin": origin,
-        "lanes_a_producer": width,
         "checked": options.checked,
         "latency_ms": options.latency_ms,
-        "keyless": KEYLESS,
-        "more": more,
-        "variants": made,
+        "key_first": key_first,
+        "sticky": [
+            one.keyless and any(manners[topic] != ROUND_ROBIN for topic in one.topics) for one in writers
+        ],
+        "layouts": list(layouts.values()),
     }

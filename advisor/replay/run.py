@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..model import UsageError
@@ -16,17 +16,29 @@ from ..spark.tables import ddl
 from ..tuples import NamedTuple
 from .logs import HOUR_COLUMNS, HOUR_MS
 from .options import ReplayOptions
-from .plan import Plan, TopicPlan, plans
-from .records import BatchVariants, Writer, batch_variants, batches, key_hashes, shuffle_partitions
+from .plan import Plan, TopicPlan, plans, schemes
+from .records import (
+    BatchVariants,
+    Writer,
+    batch_variants,
+    batches,
+    key_sums,
+    packed_records,
+    shuffle_partitions,
+)
 from .result import ReplayResult
 from .tables import SCHEMAS
 from .trace.sources import PARSED, read_trace
-from .trace.table import REASON, normalised
+from .trace.table import normalised, reasons
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 Progress = Callable[[str], None]
+# Packed numbers are read once: to look for repeats in them, and to compress them, costs more than it saves.
+_AS_IT_IS = {"compression": "none", "parquet.enable.dictionary": "false"}
+# Rows of packed records are large: some are read at a time, not thousands.
+_PACKED = {"spark.sql.parquet.columnarReaderBatchSize": "64"}
 _OURS = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
     "spark.sql.execution.arrow.maxBytesPerBatch": str(64 << 20),
@@ -34,9 +46,9 @@ _OURS = {
 
 
 class Trace(NamedTuple):
-    """What one look at all records says."""
+    """What one look at all records says; `records` are packed, the keys with them."""
 
-    frame: DataFrame
+    records: DataFrame
     writers: tuple[Writer, ...]
     topics: Mapping[str, int | None]
     """The largest partition that was recorded of each, None if none was."""
@@ -46,10 +58,9 @@ class Trace(NamedTuple):
     replayed: int
     quarantine: tuple[tuple[str, str, int], ...]
     """(topic, reason, records)"""
-    counted: tuple[Mapping[str, Any], ...]
+    columns: tuple[str, ...]
+    """Which columns of packed records are not empty."""
     has_keys: bool
-    has_late: bool
-    has_order: bool
     ratio: float | None
     notes: tuple[str, ...] = ()
 
@@ -76,134 +87,90 @@ class Run:
 
     def run(self) -> ReplayResult:
         options = self.options
-        trace = self._look()
+        raw, notes, ratio = read_trace(self.spark, self.source, options, self.store.place)
+        frame = normalised(raw, options.columns, options.topic, options.lateness_ms)
+        hashed_by = schemes(options)
+        asked = {
+            "source": [self.source if isinstance(self.source, str) else "a DataFrame", _held(raw)],
+            "options": options._replace(resume=False, now="")._asdict(),
+            "configuration": repr(plans(options, {"": None}, ratio)),
+        }
+        self.store.begin(asked, options.resume)
+        records = self.store.step(
+            "records",
+            lambda: packed_records(
+                frame, hashed_by, self._key_first, reasons(options.lateness_ms), self.packed
+            ),
+            **_AS_IT_IS,
+        )
+        with settings(self.spark, _PACKED):
+            return self._replayed(_look(records, frame.columns)._replace(ratio=ratio, notes=tuple(notes)))
+
+    def _replayed(self, trace: Trace) -> ReplayResult:
+        options = self.options
         made = plans(options, trace.topics, trace.ratio)
         trace = self._outside(trace, made[0])
         if not trace.replayed:
             raise UsageError("no record of the trace can be replayed: the table quarantine says why")
-        asked = {
-            "source": [self.source if isinstance(self.source, str) else "a DataFrame", _held(trace)],
-            "options": options._replace(resume=False, now="")._asdict(),
-            "counted": [trace.records_in, trace.begin, trace.until, list(trace.quarantine)],
-            "plans": repr(made),
-        }
-        self.store.begin(asked, options.resume)
         variants = batch_variants(made, options.latency_ms)
         self._check_swept(trace, variants)
-        keys, distinct = self._keys(trace, made[0])
-        origin = trace.begin // HOUR_MS * HOUR_MS
         sent_batches = self.store.step(
             "sent",
             lambda: batches(
-                self.spark, trace.frame, keys, distinct, trace.writers, variants, origin,
-                _more(trace), options, self.packed,
+                self.spark, trace.records.select("topic", "producer", "stretch", *trace.columns),
+                trace.writers, variants, self._key_first, options, self.packed,
             ),
+            **_AS_IT_IS,
         )  # fmt: skip
         logs = self.store.step("logs", lambda: self._logs(sent_batches, trace, made, variants))
+        keys = self.store.step("sums", lambda: key_sums(trace.records)) if trace.has_keys else None
         from .tell.results import write_results
 
         result = write_results(self, trace, made, sent_batches, logs, keys)
         self.store.place.delete(PARSED)
         return result
 
-    def _look(self) -> Trace:
-        """Counts by topic and producer; nothing is shuffled but the counts."""
-        from pyspark.sql import functions as F
-
-        raw, notes, ratio = read_trace(self.spark, self.source, self.options, self.store.place)
-        frame = normalised(raw, self.options.columns, self.options.topic, self.options.lateness_ms)
-        keyless = F.col("partition").isNull() & F.col("key").isNull() & F.col("key_hash").isNull()
-        counts = frame.groupBy("topic", "producer", REASON).agg(
-            F.count(F.lit(1)).alias("records"),
-            F.min("time").alias("begin"),
-            F.max("time").alias("until"),
-            F.max("partition").alias("partition"),
-            F.sum("raw").alias("raw"),
-            F.sum("contents").alias("contents"),
-            F.count("key").alias("keys"),
-            F.count("offset").alias("offsets"),
-            F.sum(keyless.cast("bigint")).alias("keyless"),
-            F.max(F.col("time") - F.col("stamp")).alias("late"),
-            F.min(F.col("time") - F.col("stamp")).alias("early"),
-        )
-        rows = sorted((row.asDict() for row in counts.collect()), key=repr)
-        good = [row for row in rows if row[REASON] is None]
-        bad: dict[tuple[str, str], int] = {}
-        for row in rows:
-            if row[REASON] is not None:
-                name = row["topic"] or "", row[REASON]
-                bad[name] = bad.get(name, 0) + row["records"]
-        writers: dict[str, list[Mapping[str, Any]]] = {}
-        for row in good:
-            writers.setdefault(row["producer"] or row["topic"], []).append(row)
-        topics: dict[str, int | None] = {}
-        for row in good:
-            known = [one for one in (topics.get(row["topic"]), row["partition"]) if one is not None]
-            topics[row["topic"]] = max(known, default=None)
-        return Trace(
-            frame.where(F.col(REASON).isNull()),
-            tuple(
-                Writer(
-                    name, tuple(sorted({row["topic"] for row in mine})), any(row["keyless"] for row in mine)
-                )
-                for name, mine in sorted(writers.items())
-            ),
-            topics,
-            min([row["begin"] for row in good], default=0),
-            max([row["until"] for row in good], default=0),
-            sum(row["records"] for row in rows),
-            sum(row["records"] for row in good),
-            tuple((topic, reason, count) for (topic, reason), count in sorted(bad.items())),
-            tuple(good),
-            any(row["keys"] for row in good),
-            any(row["late"] or row["early"] for row in good),
-            any(row["offsets"] for row in good),
-            ratio,
-            tuple(notes),
-        )
+    @property
+    def _key_first(self) -> bool:
+        """With another number of partitions the one that was recorded says nothing."""
+        return any(key.rpartition(".")[2] == "partitions" for key in self.options.sweep)
 
     def _outside(self, trace: Trace, plan: Plan) -> Trace:
         """Without the records of partitions that the configuration does not have."""
-        from pyspark.sql import functions as F
-
         small = {
             one.topic: one.partitions
             for one in plan.topics
             if (trace.topics[one.topic] or 0) >= one.partitions
         }
-        if not small or "partitions" in self.options.sweep:
+        if not small or self._key_first:
             return trace
-        beyond = F.lit(False)
-        for topic, count in small.items():
-            beyond = beyond | ((F.col("topic") == topic) & (F.coalesce("partition", F.lit(0)) >= count))
-        counts = {
-            row["topic"]: row["count"] for row in trace.frame.where(beyond).groupBy("topic").count().collect()
-        }
+        work = sent("advisor.replay.worker:count_beyond", json.dumps(small), self.packed)
+        rows = trace.records.where(
+            trace.records["target"].isNotNull() & trace.records["topic"].isin(list(small))
+        )
+        beyond = rows.select("topic", "target").mapInArrow(work, "topic string, records bigint")
+        counts = {row[0]: row[1] for row in beyond.groupBy("topic").sum("records").collect()}
         told = [
             (topic, f"a partition beyond the {small[topic]} of the configuration", count)
             for topic, count in sorted(counts.items())
+            if count
         ]
-        gone = sum(counts.values())
         return trace._replace(
-            frame=trace.frame.where(~beyond),
-            replayed=trace.replayed - gone,
-            quarantine=(*trace.quarantine, *told),
+            replayed=trace.replayed - sum(counts.values()), quarantine=(*trace.quarantine, *told)
         )
 
     def _check_swept(self, trace: Trace, variants: BatchVariants) -> None:
-        swept = len({tuple(t.partitions for t in one.topics) for one in variants.plans}) > 1
-        recorded = [row["topic"] for row in trace.counted if row["partition"] is not None]
-        if swept and recorded and not (trace.has_keys or any(row["keyless"] for row in trace.counted)):
+        ways = {tuple(topic.scheme for topic in plan.topics) for plan in variants.plans}
+        if len(ways) > 1:
+            raise UsageError(
+                "--sweep of a partitioner: a trace is hashed once; replay it with --set for each"
+            )
+        recorded = [topic for topic, partition in trace.topics.items() if partition is not None]
+        if self._key_first and recorded and not (trace.has_keys or any(one.keyless for one in trace.writers)):
             raise UsageError(
                 f"--sweep partitions: the trace says the partition of {recorded[0]} and not the keys, "
                 "so nobody can tell where its records would go"
             )
-
-    def _keys(self, trace: Trace, plan: Plan) -> tuple[DataFrame | None, int]:
-        if not trace.has_keys:
-            return None, 0
-        keys = self.store.step("hashes", lambda: key_hashes(trace.frame, plan, self.packed))
-        return keys, keys.count()
 
     def _logs(
         self, sent_batches: DataFrame, trace: Trace, made: list[Plan], variants: BatchVariants
@@ -221,24 +188,73 @@ class Run:
         }
         count = self.options.partitions or shuffle_partitions(self.spark)
         rows = sent_batches.repartition(count, "variant", "place").sortWithinPartitions(
-            "variant", "place", "drained", "producer", "number"
+            "variant", "place", "producer", "number"
         )
         work = sent("advisor.replay.worker:make_logs", json.dumps(job), self.packed)
         return rows.mapInArrow(work, ddl(HOUR_COLUMNS))
 
 
-def _held(trace: Trace) -> str | None:
+def _look(records: DataFrame, names: Sequence[str]) -> Trace:
+    """Counts by topic and producer; of what is packed only its sizes are read."""
+    from pyspark.sql import functions as F
+
+    counts = (
+        records.where("key is null")
+        .groupBy("topic", "producer", "reason")
+        .agg(
+            F.sum("records").alias("records"),
+            F.min("begin").alias("begin"),
+            F.max("until").alias("until"),
+            F.max("partition").alias("partition"),
+            F.sum("keyless").alias("keyless"),
+            F.max("is_late").alias("is_late"),
+        )
+    )
+    rows = sorted((row.asDict() for row in counts.collect()), key=repr)
+    good = [row for row in rows if row["reason"] is None]
+    bad: dict[tuple[str, str], int] = {}
+    for row in rows:
+        if row["reason"] is not None:
+            name = row["topic"] or "", row["reason"]
+            bad[name] = bad.get(name, 0) + row["records"]
+    writers: dict[str, list[Mapping[str, Any]]] = {}
+    topics: dict[str, int | None] = {}
+    for row in good:
+        writers.setdefault(row["producer"], []).append(row)
+        known = [one for one in (topics.get(row["topic"]), row["partition"]) if one is not None]
+        topics[row["topic"]] = max(known, default=None)
+    return Trace(
+        records,
+        tuple(
+            Writer(
+                name,
+                tuple(sorted({row["topic"] for row in mine})),
+                any(row["keyless"] for row in mine),
+                sum(row["records"] for row in mine),
+            )
+            for name, mine in sorted(writers.items())
+        ),
+        topics,
+        min([row["begin"] for row in good], default=0),
+        max([row["until"] for row in good], default=0),
+        sum(row["records"] for row in rows),
+        sum(row["records"] for row in good),
+        tuple((topic, reason, count) for (topic, reason), count in sorted(bad.items())),
+        (
+            *("at", "target", "contents"),
+            *(["late"] if any(row["is_late"] for row in good) else []),
+            *(["order"] if "offset" in names else []),
+        ),
+        "key" in names,
+        None,
+    )
+
+
+def _held(raw: DataFrame) -> str | None:
     """What the source holds; what is parsed first is written anew each time, and told by its counts."""
-    if any(
-        path.rstrip("/").endswith(".parquet") and f"/{PARSED}/" in path for path in trace.frame.inputFiles()
-    ):
+    if any(path.rstrip("/").endswith(".parquet") and f"/{PARSED}/" in path for path in raw.inputFiles()):
         return ""
-    return of_frame(trace.frame)
-
-
-def _more(trace: Trace) -> list[str]:
-    """What a record has besides its place and its time."""
-    return [name for name, has in (("order", trace.has_order), ("late", trace.has_late)) if has]
+    return of_frame(raw)
 
 
 def _log_job(plan: Plan) -> dict[str, Any]:

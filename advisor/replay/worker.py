@@ -1,8 +1,8 @@
-"""What the executors do: keys to hashes, records to batches, batches to segments and hours.
+"""What the executors do: rows to packed records, records to batches, batches to segments and hours.
 
 Each function takes an iterator of Arrow batches and a JSON text that says what to do, as
-`spark/shipping.sent` calls it. Rows come sorted by what they belong to, so only one producer's unsent
-records, or one partition's batches, are held at a time.
+`spark/shipping.sent` calls it. Rows come sorted by what they belong to, so only some records of one producer,
+or one partition's batches, are held at a time.
 """
 
 from __future__ import annotations
@@ -12,54 +12,66 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..spark.tables import arrow_schema
-from .columns import BATCH_COLUMNS, HASH_COLUMNS
+from .columns import BATCH, BATCH_COLUMNS, KEYLESS
 
 
-def hash_keys(batches: Iterable[Any], argument: str) -> Iterator[Any]:
-    """Adds `hash` to distinct keys."""
+def pack_records(batches: Iterable[Any], argument: str) -> Iterator[Any]:
+    from .packing import pack
+
+    yield from pack(batches, json.loads(argument))
+
+
+def count_beyond(batches: Iterable[Any], argument: str) -> Iterator[Any]:
+    """Of packed records how many were recorded in a partition from `partitions` of their topic on."""
     import pyarrow as pa
 
-    from .kernels.hashes import hashes
+    from .packing import unpacked
 
-    schemes = json.loads(argument)
+    partitions = json.loads(argument)
     for batch in batches:
-        topics = batch.column("topic").to_pylist()
-        keys = batch.column("key").to_pylist()
-        found: list[int | None] = [None] * len(keys)
-        for scheme in sorted(set(schemes.values())):
-            places = [
-                n
-                for n, (topic, key) in enumerate(zip(topics, keys, strict=True))
-                if schemes.get(topic, "java") == scheme and (key or scheme != "consistent_random")
-            ]
-            made = hashes([keys[n] for n in places], scheme).tolist()
-            for place, value in zip(places, made, strict=True):
-                found[place] = value
-        columns = [batch.column(name) for name in ("topic", "key", "records", "raw", "live")]
-        yield pa.RecordBatch.from_arrays([*columns, pa.array(found, pa.int64())], names=list(HASH_COLUMNS))
+        for topic, cell in zip(batch.column("topic").to_pylist(), range(batch.num_rows), strict=True):
+            targets, _ = unpacked(batch.column("target").slice(cell, 1), "<i8")
+            beyond = (targets > KEYLESS) & (-1 - targets >= partitions[topic])
+            yield pa.RecordBatch.from_pydict({"topic": [topic], "records": [beyond.sum().item()]})
 
 
 def make_batches(batches: Iterable[Any], argument: str) -> Iterator[Any]:
-    """Records, sorted by lane and time, to batches of every variant."""
+    """Packed records, sorted by lane and stretch, to packed batches of every variant."""
     from .lanes import Lanes
 
     lanes = Lanes(json.loads(argument))
-    schema = arrow_schema(BATCH_COLUMNS)
     for batch in batches:
-        yield from _recorded(lanes.feed(batch), schema)
-    yield from _recorded(lanes.finish(), schema)
+        yield from _rows(lanes.feed(batch))
+    yield from _rows(lanes.finish())
 
 
-def _recorded(columns: Any, schema: Any) -> Iterator[Any]:
+def _rows(columns: Any) -> Iterator[Any]:
     import pyarrow as pa
 
-    if columns is not None and len(columns[0]):
-        arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
+    if columns is not None:
+        schema = arrow_schema(BATCH_COLUMNS)
+        arrays = [pa.array(columns[field.name], field.type) for field in schema]
         yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
+def list_batches(batches: Iterable[Any], argument: str) -> Iterator[Any]:
+    """Packed batches as a row each."""
+    import numpy as np
+    import pyarrow as pa
+
+    for batch in batches:
+        cells = batch.column("batches")
+        rows = [np.frombuffer(cell.as_buffer(), BATCH) for cell in cells]
+        counts = [len(row) for row in rows]
+        whole = np.concatenate(rows) if rows else np.empty(0, BATCH)
+        columns = {name: np.repeat(batch.column(name).to_numpy(), counts) for name in ("place", "producer")}
+        told = {name: whole[name].astype(np.int64) for name in json.loads(argument)}
+        yield pa.RecordBatch.from_pydict({**columns, **told})
+
+
 def make_logs(batches: Iterable[Any], argument: str) -> Iterator[Any]:
-    """Batches, sorted by variant, place and time, to a row an hour with the segments that began in it."""
+    """Packed batches, sorted by variant, place and producer, to a row an hour with the segments that began
+    in it."""
     import pyarrow as pa
 
     from .logs import HOUR_COLUMNS, Logs

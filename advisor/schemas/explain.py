@@ -48,9 +48,10 @@ def _sentences(error: Any) -> list[tuple[Path, str]]:
         lacking = [(key, needs) for key, needs in wanted.items() if key in given and not {*needs} <= {*given}]
         return [((key,), f"needs {', '.join(needs)} beside it") for key, needs in lacking]
     if rule == "enum":
-        return [((), f"{given!r} is not allowed" + did_you_mean(given, map(str, wanted)))]
+        word = given if isinstance(given, str) else ""
+        return [((), f"{_shown(given)} is not allowed" + did_you_mean(word, map(str, wanted)))]
     if rule == "const":
-        return [((), f"is {given!r}, must be {wanted!r}")]
+        return [((), f"is {_shown(given)}, must be {wanted!r}")]
     if rule in ("oneOf", "anyOf") and all(set(part) == {"required"} for part in wanted):
         if not isinstance(given, dict):
             return [((), f"is {_shown(given)}, must be a table")]
@@ -64,10 +65,15 @@ def _sentences(error: Any) -> list[tuple[Path, str]]:
         return [((), f"is {_shown(given)}, must be {' or '.join(_KINDS[kind] for kind in kinds)}")]
     if rule in ("minItems", "minLength", "minProperties"):
         return [((), "must not be empty")]
-    return [((), f"is {_shown(given)}, must be {about}" if about else str(error.message))]
+    if about:
+        return [((), f"is {_shown(given)}, must be {about}")]
+    if rule == "uniqueItems":
+        return [((), "has an item twice")]
+    return [((), "does not fit" if isinstance(given, dict | list) else str(error.message))]
 
 
 def _shown(value: object) -> str:
+    """What a table or a list holds may be a secret."""
     if isinstance(value, dict):
         return "a table"
     if isinstance(value, list):

@@ -178,7 +178,7 @@ def _searched(
     from ..sim.questions import ask
 
     # Who says how many states to look at is ready to wait for them.
-    deadline = process_time() + (10 if "states" in scenario.bounds else 2) * SECONDS_MAX
+    deadline = process_time() + (4 if "states" in scenario.bounds else 1) * SECONDS_MAX
     bounds = _bounds(scenario, policy)
     return ask(guarantee, policy, environment, faults, bounds, lambda: process_time() > deadline)
 

@@ -258,6 +258,7 @@ class _Telling:
             return
         if hit.severity is not None and severity == rule.severity:
             severity = hit.severity
+        kind = rule.evidence if judgement.trace or rule.evidence != "trace" else "budget"
         yield Finding(
             rule.code,
             rule.name,
@@ -267,7 +268,7 @@ class _Telling:
             part.document.name,
             hit.keys,
             hit.settings,
-            Evidence(rule.evidence, hit.numbers, rule.guarantee, trace=judgement.trace),
+            Evidence(kind, hit.numbers, rule.guarantee, trace=judgement.trace),
             hit.fixes,
             part.deployment.id,
             (),

@@ -29,6 +29,11 @@ _COMMENTED = re.compile(r"[ \t#!;-]*+(?:export +)?([A-Za-z_][\w.-]{0,200}+)[ \t]
 _TEMPLATE_LINE = re.compile(r"\{\{[^\"'`{}]*+\}\}|\{%[^\"'`{}%]*+%\}")
 _TRIVIAL = re.compile(r"(?:true|false|yes|no|on|off|null|~|-?\d{1,5}|\{\}|\[\])", re.IGNORECASE)
 _OPENS_BLOCK = re.compile(r"[|>][-+0-9]{0,3}[ \t]*+(?:#.*+)?")
+# What opens a block of Terraform: `resource "kafka_topic" "orders" {`.
+_BLOCK_OPENS = re.compile(
+    r"[ \t]*+(?:resource|data|module|provider|locals|variable|output|terraform)"
+    r"(?:[ \t]++\"[\w.-]{1,100}+\"){0,2}+[ \t]*+\{[ \t]*+"
+)
 _QUOTED_LINES_MAX = 40
 # So many secrets of a file are looked for in its other lines.
 _SECRETS_MAX = 200
@@ -196,6 +201,7 @@ def _line_spans(text: str, lines: list[str]) -> list[_Span]:
         if key == "export" and (pair := _PAIR.match(lines[first])):
             key, column, value = pair[2], pair.end(), lines[first][pair.end() :]
         hidden = not _is_harmless((key,), value) or (last > first and last != entry.last - 1)
+        hidden = hidden and not (first == last and _BLOCK_OPENS.fullmatch(lines[first]))
         secret = value.strip().strip("\"'") if hidden and kind_of_key(key) == SECRET else ""
         reference = not hidden and _is_reference(value.strip())
         spans.append(_Span(first, last, first, column, len(lines[last]), hidden, secret, reference))

@@ -48,6 +48,7 @@ def advisor_checks() -> list[CheckSpec]:
         CheckSpec("topic-declared-twice", f"{__name__}.disagreements:topic_declared_twice", "document"),
         CheckSpec("listener-out-of-reach", f"{__name__}.reach:listener_out_of_reach", "document"),
         CheckSpec("name-out-of-reach", f"{__name__}.reach:name_out_of_reach", "deployment"),
+        CheckSpec("mirrors-in-a-circle", f"{__name__}.mirrors:mirrors_in_a_circle", "document"),
         CheckSpec("client-too-old", f"{__name__}.old_clients:client_too_old", "document"),
     ]
     brokers = [

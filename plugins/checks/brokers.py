@@ -91,7 +91,8 @@ def internal_topic_cannot_be_made(deployment: Deployment, context: Context) -> I
         if found is None and _is_used(deployment, key):
             found = _default(cluster, key, context)
         edits = [Edit("replicas", "broker", key, str(brokers))]
-        edits += [Edit("min_isr", "broker", minimum, "1")] if minimum else []
+        # One copy is enough only where there is no second broker to hold one.
+        edits += [Edit("min_isr", "broker", minimum, "1")] if minimum and brokers == 1 else []
         if found is not None:
             yield from _too_many(found, brokers, topic, consequence, edits)
     workers = [document for document in deployment.groups if document.component == "connect"]
@@ -123,7 +124,7 @@ def _too_many(
         },
         ((document.component, setting),),
         edits=tuple(edits),
-        advice=(f"another way: run {factor} brokers before anybody uses {topic}",),
+        advice=(f"with {factor} brokers, running before anybody uses {topic}, it can stay",),
     )
 
 
@@ -166,11 +167,13 @@ def fragile_quorum(deployment: Deployment, context: Context) -> Iterable[Hit]:
         for setting in document.settings
         if setting.key == "controller.quorum.voters" and isinstance(setting.value, str)
     ]
-    if not written or context.deployments_of(written[0][0])[0].id != deployment.id:
+    if not written:
         return
     first, setting = written[0]
     voters = [part for part in str(setting.value).split(",") if part.strip()]
-    if len(voters) % 2 and len(voters) > 2:
+    # Who tells it is looked up last: an answer that looks at other deployments is not shared.
+    sound = len(voters) % 2 and len(voters) > 2
+    if sound or context.deployments_of(first)[0].id != deployment.id:
         return
     spare = (len(voters) - 1) // 2
     consequence = (

@@ -57,13 +57,17 @@ def brokers_disagree(deployment: Deployment, context: Context) -> Iterable[Hit]:
     brokers = [one for one in deployment.cluster if one.settings and holds_partitions(one)]
     if any(_is_mounted(one) for one in brokers) and not all(_is_mounted(one) for one in brokers):
         brokers = [one for one in brokers if not _is_mounted(one)]  # the pods' own arguments go over it
-    if len(brokers) < 2 or context.deployments_of(brokers[0])[0].id != deployment.id:
-        return  # told once for the cluster
+    if len(brokers) < 2:
+        return
+    found = []
     for key in sorted({one.key for broker in brokers for one in broker.settings} & _CLUSTER_WIDE):
         values = [(broker, _value(broker, key, context)) for broker in brokers]
-        if any(value is None for _, value in values) or len({value for _, value in values}) == 1:
-            continue
-        yield _disagreement(key, [(broker, value or "") for broker, value in values])
+        if all(value is not None for _, value in values) and len({value for _, value in values}) > 1:
+            found.append(_disagreement(key, [(broker, value or "") for broker, value in values]))
+    # Told once for the cluster. Who tells it is looked up last: an answer that looks at other deployments
+    # is not shared.
+    if found and context.deployments_of(brokers[0])[0].id == deployment.id:
+        yield from found
 
 
 def _is_mounted(broker: Document) -> bool:

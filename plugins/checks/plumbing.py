@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from advisor.api import Change, Fix, Hit, Location, lookup
+from advisor.api import Change, Edit, Fix, Hit, Location, lookup
 
 if TYPE_CHECKING:
-    from advisor.api import Context, Document, Dropped
+    from advisor.api import Context, Document, Dropped, Setting
 
 
 def dropped(document: Document, context: Context) -> Iterable[Hit]:
@@ -76,22 +76,57 @@ def connector_client_keys(document: Document, context: Context) -> Iterable[Hit]
     known_policy = policy_of(document, context)
     policy = known_policy[1] if known_policy is not None else "All"
     for setting in document.settings:
-        for client in ("producer", "consumer"):
-            known = names is not None and setting.key not in (*names, *_EVERY_CONNECTORS)
-            told = setting.key in _NO_CONNECTORS or known
-            if not told or lookup(client, setting.key, version) is None:
-                continue
-            at = setting.origin.at or Location(document.file, document.line)
-            refused = is_refused(policy, setting.key)
-            fields = {
-                "key": setting.key,
-                "value": str(setting.value),
-                "detail": f", once the worker allows it (its policy is {policy})" if refused else "",
-                "meant": f"{client}.override.{setting.key}",
-                "component": client,
-            }
-            yield Hit(at, (setting.key,), fields, ((document.component, setting),))
-            break
+        known = names is not None and setting.key not in (*names, *_EVERY_CONNECTORS)
+        clients = [client for client in ("producer", "consumer") if lookup(client, setting.key, version)]
+        if not clients or not (setting.key in _NO_CONNECTORS or known):
+            continue
+        at = setting.origin.at or Location(document.file, document.line)
+        client, who = _reached(document, clients)
+        fixes: tuple[Fix, ...] = ()
+        edits: tuple[Edit, ...] = ()
+        if client is None:
+            instead = f"{who} to give it to"
+            edits = (Edit(setting.key, "connector", setting.key, None),)
+        else:
+            meant, refused = f"{client}.override.{setting.key}", is_refused(policy, setting.key)
+            instead = f"{meant} reaches {who}"
+            if refused:
+                instead += f", once the worker allows it (its policy is {policy})"
+            elif isinstance(setting.value, str):
+                # From then on it counts: somebody should look at it first.
+                changes = _moved(setting, meant, at)
+                fixes = (Fix(changes, (f"this name reaches {who}",), smallest=True, safety="review"),)
+        fields = {
+            "key": setting.key,
+            "value": str(setting.value),
+            "instead": instead,
+            "connector": document.name,
+        }
+        yield Hit(at, (setting.key,), fields, ((document.component, setting),), fixes, edits=edits)
+
+
+def _reached(document: Document, clients: list[str]) -> tuple[str | None, str]:
+    """The client that an override would reach, and what it is; None where the connector has none."""
+    settings = {one.key: one.value for one in document.settings}
+    own = settings.get("connector.class")
+    is_sink = "topics" in settings or "topics.regex" in settings
+    is_source = not is_sink and isinstance(own, str) and "Source" in own.rpartition(".")[2]
+    if is_sink and "consumer" not in clients:
+        if "errors.deadletterqueue.topic.name" in settings:
+            return "producer", "the producer of its dead letter queue"
+        return None, "a sink has no producer"
+    if is_source and "producer" not in clients:
+        return None, "a source has no consumer"
+    client = "consumer" if is_sink else clients[0]
+    return client, f"its {client}"
+
+
+def _moved(setting: Setting, meant: str, at: Location) -> tuple[Change, Change]:
+    shown = str(setting.value)
+    return (
+        Change("connector", setting.key, shown, None, at.file, at.line, "remove"),
+        Change("connector", meant, None, shown, at.file, at.line, "add"),
+    )
 
 
 # Connectors whose settings are known, with those of them that are called as a client's.

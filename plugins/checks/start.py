@@ -13,6 +13,7 @@ from advisor.api import (
     COMPONENTS,
     Accepted,
     Change,
+    Edit,
     Fix,
     Hit,
     Location,
@@ -96,6 +97,11 @@ _CLIENTS = ("producer", "consumer", "admin", "streams")
 _WORKERS = ("connect", "connect-standalone")
 # Asked where nobody says which release it is: the last with ZooKeeper, and the last before 3.0.
 _OLDER = ("3.9", "2.8")
+_FOR_IDEMPOTENCE = {
+    "acks": "all",
+    "retries": "2147483647",
+    "max.in.flight.requests.per.connection": "5",
+}
 # Keys that are gone, and what Kafka has done ever since.
 _LAST_WORD = {
     "rest.port": "8083",
@@ -348,7 +354,17 @@ class _Look:
             severity = "error"  # a broker reads this file and nothing else
         if taken_by is not None:
             severity, detail = "note", f"{detail} (Kafka {taken_by} still takes it)"
-        yield self._hit(kind, detail, reason.keys)._replace(fixes=fixes, severity=severity)
+        hit = self._hit(kind, detail, reason.keys)
+        yield hit._replace(fixes=fixes, severity=severity, edits=self._agreeing(reason))
+
+    def _agreeing(self, reason: Reason) -> tuple[Edit, ...]:
+        """What idempotence and transactions need, where a setting contradicts it."""
+        return tuple(
+            Edit(key, "producer", key, value)
+            for key, value in _FOR_IDEMPOTENCE.items()
+            if self.document.component == "producer" and reason.kind == "cross-key"
+            if key in reason.keys and key in self.settings
+        )
 
     def _is_left_to_code(self, reason: Reason) -> bool:
         """What a client's file lacks, the application, a tool or the JVM may give."""
@@ -367,7 +383,8 @@ class _Look:
     def _refused_by(self, version: Version | str, reason: Reason, config: dict[str, Value]) -> bool:
         verdict = would_accept(self.document.component, version, config)
         refused = verdict.reasons if isinstance(verdict, Rejected) else ()
-        return any(one.kind == reason.kind and one.keys[:1] == reason.keys[:1] for one in refused)
+        # An older release may name another key of the same contradiction.
+        return any(one.kind == reason.kind and {*one.keys} & {*reason.keys} for one in refused)
 
     def _can_tell(self, reason: Reason) -> bool:
         """Only what this file proves: no class path, disk or DNS is known here, and where something else

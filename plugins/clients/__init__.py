@@ -1,4 +1,4 @@
-"""Client families and vendors: names, defaults and checks that differ from Kafka's own Java clients."""
+"""Client families, and services that speak Kafka's protocol: what differs from Kafka and its Java clients."""
 
 from advisor.api import ClientSpec, hookimpl
 
@@ -32,8 +32,31 @@ def advisor_clients() -> list[ClientSpec]:
         ClientSpec("aiven", keys=("diskless.*", "inkless.*")),
         ClientSpec("automq", keys=("autobalancer.*", "automq.*", "elasticstream.*", "s3.*")),
         ClientSpec("confluent", keys=_CONFLUENT),
+        ClientSpec(
+            "confluent-cloud",
+            keys=_CONFLUENT,
+            refused=f"{__name__}.services:confluent_cloud",
+            servers=(".confluent.cloud:",),
+        ),
+        ClientSpec(
+            "event-hubs", refused=f"{__name__}.services:event_hubs", servers=(".servicebus.windows.net:",)
+        ),
         ClientSpec("java"),
         ClientSpec("librdkafka", refused="advisor.accept:would_accept_librdkafka", replaces=True),
-        ClientSpec("redpanda", keys=("redpanda.*",)),
+        ClientSpec(
+            "msk-serverless", refused=f"{__name__}.services:msk_serverless", servers=(".kafka-serverless.",)
+        ),
+        ClientSpec(
+            "redpanda",
+            keys=("redpanda.*",),
+            refused=f"{__name__}.services:redpanda",
+            servers=(".cloud.redpanda.com:",),
+        ),
         ClientSpec("spring", keys=("spring.*",), defaults=_SPRING_DEFAULTS),
+        ClientSpec(
+            "warpstream",
+            keys=("warpstream.*",),
+            refused=f"{__name__}.services:warpstream",
+            servers=(".warpstream.com:",),
+        ),
     ]

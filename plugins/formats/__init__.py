@@ -209,6 +209,14 @@ def advisor_formats() -> list[FormatSpec]:
             whole=False,
         ),
         FormatSpec(
+            "snapshot",
+            (".json",),
+            ("kafka_advisor_snapshot",),
+            f"{__name__}.printed.snapshot:claim",
+            f"{__name__}.printed.snapshot:load",
+            "a running cluster as `audit --bootstrap-server HOST:PORT --save FILE` wrote it",
+        ),
+        FormatSpec(
             "spring",
             (*_YAML, ".properties"),
             ("spring", "SPRING", "bootstrap-servers"),

@@ -16,6 +16,7 @@ _TOPICS = (
     "connect-status",
     "offsets",
     "streams",
+    "streams-writes",
     "transactions",
 )
 

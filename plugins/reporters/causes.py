@@ -122,6 +122,12 @@ def also_text(cause: Cause, titles: Mapping[str, str]) -> str:
     )
 
 
+def told_of(finding: Finding) -> str:
+    """What is wrong, and what that rests on, in one line."""
+    assuming = "; ".join(finding.get("assuming", ()))
+    return finding["message"] + (f" (assuming {assuming})" if assuming else "")
+
+
 def change_text(change: Mapping[str, Any]) -> str:
     if change["action"] == "remove":
         return f"remove {change['key']}"

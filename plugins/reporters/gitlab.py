@@ -7,6 +7,8 @@ from typing import Any
 
 from advisor.api import json_text, printable
 
+from .causes import told_of
+
 _SEVERITIES = {"error": "critical", "warning": "major", "note": "info"}
 
 
@@ -22,7 +24,7 @@ def render(report: Mapping[str, Any], options: Mapping[str, Any]) -> str:
         number = seen[finding["fingerprint"]] = seen.get(finding["fingerprint"], 0) + 1
         entries.append(
             {
-                "description": printable(f"{finding['code']} {finding['message']}"),
+                "description": printable(f"{finding['code']} {told_of(finding)}"),
                 "check_name": finding["code"],
                 "fingerprint": finding["fingerprint"] + (f"-{number}" if number > 1 else ""),
                 "severity": _SEVERITIES[finding["severity"]],

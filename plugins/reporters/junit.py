@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from advisor.api import printable
-
-from .causes import change_text
+from .causes import change_text, told_of
+from .xml_text import xml_text
 
 Finding = Mapping[str, Any]
 
@@ -31,33 +30,25 @@ def render(report: Mapping[str, Any], options: Mapping[str, Any]) -> str:
 def _cases(path: str, findings: list[Finding]) -> Iterator[tuple[bool, bool, str]]:
     """(failed, skipped, the case); a file without findings is a case that passes."""
     if not findings:
-        yield False, False, f'    <testcase classname="{_text(path)}" name="audit" time="0"/>\n'
+        yield False, False, f'    <testcase classname="{xml_text(path)}" name="audit" time="0"/>\n'
     for finding in findings:
         at = finding["locations"][0]
         line = f":{at['line']}" if at["line"] is not None else ""
-        name, place = _text(f"{finding['code']} {finding['name']}"), _text(path + line)
-        opening = f'    <testcase classname="{_text(path)}" name="{name}" file="{place}" time="0">'
+        name, place = xml_text(f"{finding['code']} {finding['name']}"), xml_text(path + line)
+        opening = f'    <testcase classname="{xml_text(path)}" name="{name}" file="{place}" time="0">'
         inside, failed, skipped = _outcome(finding, path + line)
         yield failed, skipped, f"{opening}{inside}</testcase>\n"
 
 
 def _outcome(finding: Finding, place: str) -> tuple[str, bool, bool]:
-    message = _text(finding["message"])
+    message = xml_text(told_of(finding))
     if finding["suppressed"] is not None:
-        return f'<skipped message="suppressed: {_text(finding["suppressed"]["reason"])}"/>', False, True
+        return f'<skipped message="suppressed: {xml_text(finding["suppressed"]["reason"])}"/>', False, True
     if finding.get("baseline") == "known":
         return '<skipped message="in the baseline"/>', False, True
     if finding["severity"] == "note":
         return f"<system-out>{message}</system-out>", False, False
     fixes = [f"fix: {', '.join(map(change_text, fix['changes']))}" for fix in finding["fixes"][:1]]
-    text = "\n".join([place, finding["message"], *fixes])
-    body = "\n".join(map(_text, text.split("\n")))
+    text = "\n".join([place, told_of(finding), *fixes])
+    body = "\n".join(map(xml_text, text.split("\n")))
     return f'<failure type="{finding["severity"]}" message="{message}">{body}</failure>', True, False
-
-
-def _text(value: str) -> str:
-    """Fit for an attribute and for text; what XML cannot hold is escaped first."""
-    plain = printable(value)
-    for letter, name in (("&", "amp"), ("<", "lt"), (">", "gt"), ('"', "quot"), ("'", "apos")):
-        plain = plain.replace(letter, f"&{name};")
-    return plain

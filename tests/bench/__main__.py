@@ -1,4 +1,4 @@
-"""`python -m tests.bench NAME`: one JSON object with the ratio that the bench is about.
+"""`python -m tests.bench NAME [SIZE]`: one JSON object with the ratio that the bench is about.
 
 Ratios, not times: ours against a baseline taken in the same run, in CPU time, medians.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import sys
 from importlib import import_module
+from inspect import signature
 from pathlib import Path
 
 NAMES = sorted(
@@ -16,10 +17,14 @@ NAMES = sorted(
 
 
 def main(words: list[str]) -> int:
-    if len(words) != 1 or words[0] not in NAMES:
-        print(f"usage: python -m tests.bench {{{'|'.join(NAMES)}}}", file=sys.stderr)
+    if not 1 <= len(words) <= 2 or words[0] not in NAMES or not all(word.isdecimal() for word in words[1:]):
+        print(f"usage: python -m tests.bench {{{'|'.join(NAMES)}}} [SIZE]", file=sys.stderr)
         return 2
-    print(json.dumps(import_module(f"tests.bench.{words[0]}").run(), indent=2))
+    run = import_module(f"tests.bench.{words[0]}").run
+    if len(words) > 1 and not signature(run).parameters:
+        print(f"{words[0]}: has one size", file=sys.stderr)
+        return 2
+    print(json.dumps(run(*map(int, words[1:])), indent=2))
     return 0
 
 

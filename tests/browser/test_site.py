@@ -143,6 +143,10 @@ def test_the_runs_of_a_setting_and_a_rule_are_played(opened, site):
         ("glossary/index.html", "light"),
         ("scenarios/s1-three-replicas.html", "dark"),
         ("guarantees/storage-bounded.html", "light"),
+        ("plugins/index.html", "light"),
+        ("plugins/hooks.html", "dark"),
+        ("plugins/fields.html", "light"),
+        ("plugins/api.html", "light"),
     ],
 )
 def test_nothing_serious_for_axe_and_no_sideways_scrolling(opened, site, name, scheme):

@@ -283,7 +283,7 @@ def good(tmp_path):
         (["--kafka-version", "banana"], "banana"),
         (["--kafka-version", "4.x", "--set", "producer.acks=1"], "4.x"),
         (["--kafka-version", ""], "version"),
-        (["--format", "yaml"], "no report format 'yaml' (allowed: github, gitlab, html, json,"),
+        (["--format", "yaml"], "no report format 'yaml' (allowed: checkstyle, github, gitlab, html, json,"),
         (["--report", "json"], "write FORMAT=FILE"),
         (["--report", "xml=x"], "no report format 'xml'"),
         (["--report", "json=no/such/folder/x.json"], "no/such/folder/x.json: no such file"),

@@ -118,6 +118,17 @@ def test_rules_as_text_and_json_agree(advisor):
     assert [row["code"] for row in rows] == sorted(row["code"] for row in rows)
 
 
+@pytest.mark.parametrize(
+    ("code", "name"),
+    [("KA651", "hot-partition"), ("KA652", "readers-fall-behind"), ("KA653", "batches-nearly-empty")],
+)
+def test_a_rule_that_only_traffic_shows_is_explained(advisor, code, name):
+    by_code, by_name = advisor("explain", code.lower()), advisor("explain", name)
+    assert by_code.stdout == by_name.stdout
+    assert f"[{code}]" in by_code.stdout
+    assert "kafka-advisor replay" in by_code.stdout
+
+
 def test_every_rule_is_explained_by_code_and_name(advisor):
     rows = json.loads(advisor("rules", "--format", "json").stdout)
     # One in six keeps this short; which ones does not matter.

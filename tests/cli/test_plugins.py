@@ -173,6 +173,11 @@ def test_a_file_that_the_project_lists_runs_when_it_is_trusted(advisor, shop, tm
     for words, env in ((["--trust-plugins"], {}), ([], {"KAFKA_ADVISOR_TRUST_PLUGINS": "1"})):
         report = report_of(advisor("audit", ".", "--format", "json", *words, env=env), 1)
         assert "SHOP001" in codes(report)
+    listed = advisor("plugin", "list")
+    assert listed.returncode == 0
+    assert "kafka-advisor.toml:1: plugins: 'tools/shop.py' is code of this folder" in listed.stdout
+    assert "\nshop.py " not in listed.stdout
+    assert "\nshop.py " in advisor("plugin", "list", "--trust-plugins").stdout
     # Its copy, on which a fix is tried, has no such file.
     fixed = advisor("fix", ".", "--trust-plugins")
     assert fixed.returncode == 1, fixed.stderr

@@ -160,3 +160,38 @@ def test_without_pygls_one_line_says_what_to_install() -> None:
     done = subprocess.run([sys.executable, "-c", hidden], capture_output=True, text=True)
     assert done.returncode == 2
     assert done.stderr == "kafka-advisor: `lsp` needs the package pygls: pip install 'pygls>=2,<3'\n"
+
+
+def offered(editor: Client, path: Path, line: int, column: int) -> dict[str, dict[str, object]]:
+    place = {"textDocument": {"uri": path.as_uri()}, "position": {"line": line, "character": column}}
+    return {one["label"]: one for one in editor.request("textDocument/completion", place)["items"]}
+
+
+def test_keys_and_values_are_completed(editor: Client, shop: Path) -> None:
+    producer = shop / "producer.properties"
+    lines = producer.read_text().splitlines()
+    editor.open(producer)
+    assert editor.found(producer)
+    typed = "\n".join([*lines, "  deliv", "acks=", "# comp", ""])
+    editor.type(producer, typed, 2)
+    assert editor.found(producer)
+    keys = offered(editor, producer, len(lines), 7)
+    timeout = keys["delivery.timeout.ms"]
+    assert timeout["detail"] == "int, default 120000"
+    assert timeout["textEdit"] == {
+        "range": {"start": {"line": len(lines), "character": 2}, "end": {"line": len(lines), "character": 7}},
+        "newText": "delivery.timeout.ms=",
+    }
+    assert "acks" not in keys, "it is there already"
+    assert "replica.lag.time.max.ms" not in keys, "a key of brokers"
+    values = offered(editor, producer, len(lines) + 1, 5)
+    assert list(values) == ["all", "-1", "0", "1"]
+    assert values["all"]["detail"] == "default"
+    assert offered(editor, producer, len(lines) + 2, 6) == {}
+
+
+def test_a_file_of_nobody_is_not_completed(editor: Client, shop: Path) -> None:
+    other = shop / "notes.properties"
+    other.write_text("colour=red\n")
+    editor.open(other)
+    assert offered(editor, other, 0, 3) == {}

@@ -27,6 +27,8 @@ def test_the_pages_of_the_guide():
     pages = {page.path: text_of_page(page) for page in plugin_pages()}
     assert {"plugins/index.html", "plugins/api.html", "plugins/fields.html"} < pages.keys()
     for path, text in pages.items():
+        ids = re.findall(r' id="([^"]+)"', text)
+        assert len(ids) == len(set(ids)), path
         for link in re.findall(r'href="([a-z-]+\.html)', text):
             assert f"plugins/{link}" in pages, f"{path} leads to {link}"
 

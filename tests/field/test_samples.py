@@ -56,3 +56,26 @@ def test_fix_of_a_sample_leaves_what_only_a_person_can_do(advisor, samples, name
 def test_errors_of_several_teams_are_counted_for_each():
     report = audit_paths([str(ROOT / "samples/services")])
     assert {one["owner"]: one["errors"] for one in report["owners"] if one["errors"]} == OWNERS
+
+
+CLIENTS = {
+    "java": ["KA010 Orders.java:13"],
+    "librdkafka": ["KA006 worker.py:8", "KA010 worker.py:7"],
+    "micronaut": ["KA102 application.yml:8", "KA301 application.yml:8", "KA302 application.yml:8"],
+    "mirror-maker": ["KA215 mm2.properties:6"],
+    "quarkus": [
+        "KA101 application.properties:2",
+        "KA301 application.properties:2",
+        "KA302 application.properties:2",
+    ],
+    "streams": ["KA010 streams.properties:5", "KA214 streams.properties:4"],
+}
+
+
+def test_every_client_of_the_samples_is_known():
+    assert {path.name for path in (ROOT / "samples/clients").iterdir() if path.is_dir()} == set(CLIENTS)
+
+
+@pytest.mark.parametrize("name", CLIENTS)
+def test_a_mistake_that_only_who_knows_the_client_can_find(name):
+    assert places(audit_paths([str(ROOT / "samples/clients" / name)])) == CLIENTS[name]

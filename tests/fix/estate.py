@@ -1,6 +1,7 @@
 """A folder as companies have them: a cluster, and services with a topic, an application and a consumer each.
 
-Every file has something to mend, and some fixes contradict each other, so that `fix` cannot make all at once.
+Every file has something to mend, and what is best for one topic alone would stop the writes of another:
+fixes must be planned together.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ spring:
         heartbeat.interval.ms: 9000
 {stray}"""
 
-# Moved to where it counts, it would count with its unit: the fix is tried and refused.
+# Moved to where it counts, it must count in milliseconds.
 _STRAY = """\
       max:
         poll:

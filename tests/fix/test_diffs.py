@@ -149,3 +149,8 @@ def test_no_newline_at_the_end():
     diff = unified("x", b"retries=1", b"retries=2")
     ending = b"\\ No newline at end of file\n"
     assert diff.text.endswith(b"-retries=1\n" + ending + b"+retries=2\n" + ending)
+
+
+def test_what_opens_a_block_of_terraform_may_be_shown():
+    text = b'resource "kafka_topic" "orders" {\n  owner = "somebody"\n}\npassword "x" {\n'
+    assert set(hidden_lines("topics.tf", text)) == {1, 3}

@@ -111,9 +111,21 @@ def test_what_audit_offers_fix_makes(root):
             for one in audited(place, version)["findings"]
             if one["severity"] != "note" and one["fixes"] and one["fixes"][0]["safety"] == "safe"
         ]
+        assert contradictions(wanted) == {}
         _, _, told = fix(place, "--write", "--kafka-version", version, ".")
         left = [_who(one) for one in audited(place, version)["findings"]]
         assert [_who(one) for one in wanted if _who(one) in left] == [], told
+
+
+def contradictions(findings: list[dict[str, Any]]) -> dict[tuple[str, ...], set[str | None]]:
+    """The settings that two fixes change in two ways. Each names its file."""
+    values: dict[tuple[str, ...], set[str | None]] = {}
+    for finding in findings:
+        for change in finding["fixes"][0]["changes"]:
+            assert change["file"] is not None
+            where = change["file"], change["component"], change["key"]
+            values.setdefault(where, set()).add(change["to"])
+    return {where: found for where, found in values.items() if len(found) > 1}
 
 
 def _who(finding: dict[str, Any]) -> tuple[str, str, str]:

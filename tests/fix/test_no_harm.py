@@ -140,6 +140,42 @@ def test_no_rack_and_no_roll_is_worth_a_copy(tmp_path):
         no_minimum_of_one(offered(place(tmp_path / version, files), version))
 
 
+def cluster(brokers: int, **settings: str) -> dict[str, str]:
+    voters = "1@kafka-1:9093,2@kafka-2:9093,3@kafka-3:9093"
+    text = (
+        "node.id={0}\nprocess.roles=broker,controller\ncontroller.quorum.voters={1}\n"
+        "listeners=PLAINTEXT://:9092,CONTROLLER://:9093\nadvertised.listeners=PLAINTEXT://kafka-{0}:9092\n"
+        "listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT\n"
+        "controller.listener.names=CONTROLLER\nlog.dirs=/var/lib/kafka\n"
+    )
+    return {
+        f"server-{n}.properties": text.format(n, voters) + properties(**settings)
+        for n in range(1, brokers + 1)
+    }
+
+
+def test_two_brokers_hold_no_transaction_log_of_one_copy(tmp_path):
+    files = cluster(2, offsets_topic_replication_factor="2", transaction_state_log_replication_factor="3")
+    files["producer.properties"] = "bootstrap.servers=kafka-1:9092\ntransactional.id=import\n"
+    repo = place(tmp_path, files)
+    no_minimum_of_one(offered(repo, "3.9"))
+    _, _, told = fix(repo, "--kafka-version", "3.9", ".")
+    assert "with 3 brokers, running before anybody uses __transaction_state, it can stay" in told
+
+
+def test_a_minimum_of_every_replica_stops_groups(tmp_path):
+    """The brokers' minimum may be meant for the topics: __consumer_offsets can have one of its own."""
+    files = cluster(3, offsets_topic_replication_factor="3", min_insync_replicas="3")
+    repo = place(tmp_path, files)
+    report = audit_paths([str(repo)], kafka_version="3.9", profile="prod")
+    (found,) = [one for one in report["findings"] if one["code"] == "KA204"]
+    assert found["locations"][0] == {"file": "server-1.properties", "line": 10, "key": "min.insync.replicas"}
+    assert found["advice"] == [
+        "run kafka-configs.sh --bootstrap-server HOST:9092 --alter --entity-type topics "
+        "--entity-name __consumer_offsets --add-config min.insync.replicas=2"
+    ]
+
+
 def test_a_poll_interval_is_not_shortened_while_processing_is_unknown(tmp_path):
     files = {"consumer.properties": CONSUMER + "max.poll.interval.ms=1800000\n"}
     repo = place(tmp_path / "unknown", files)

@@ -251,6 +251,49 @@ def test_names_of_a_client_family_are_understood_in_rows(monkeypatch, tmp_path):
     assert "house.acks" in {found["key"] for found in own}
 
 
+FAILING = """
+from advisor.api import CheckSpec, hookimpl
+
+@hookimpl
+def advisor_checks():
+    return [CheckSpec("house-check", f"{__name__}:ask", "deployment")]
+
+def ask(deployment, context):
+    raise ValueError("a secret of the row")
+"""
+PACK = """
+[pack]
+name = "house"
+schema = 1
+prefix = "HOUSE"
+
+[[rule]]
+code = "HOUSE001"
+name = "house-rule"
+severity = "warning"
+message = "found"
+why = "A test."
+check = "house-check"
+"""
+
+
+def test_a_plugin_that_fails_on_a_worker_is_named_and_the_rest_is_judged(monkeypatch, tmp_path):
+    plugin, pack = tmp_path / "house_failing.py", tmp_path / "house.toml"
+    plugin.write_text(FAILING, encoding="utf-8")
+    pack.write_text(PACK, encoding="utf-8")
+    registry = load_registry([str(plugin)])
+    read = keys.read_keys(registry, load_packs(registry.packs, [str(pack)], Cache(None)))
+    judge = Judge(job_of(read, profile="prod", plugins=(str(plugin),), rules=(str(pack),)))
+    configs = {"producer": {"acks": "1"}, "topic": {"min.insync.replicas": "2"}, "fact": {"brokers": "3"}}
+    found, _ = judged_rows(rows_of(configs), judge, read, monkeypatch)
+    assert "KA102" in {one["code"] for one in found}
+    (failed,) = {one["message"] for one in found if one["code"] == "KA000"}
+    assert "plugin house_failing.py" in failed.replace(str(tmp_path) + "/", "")
+    assert "house_failing:ask failed: ValueError at house_failing.py:9" in failed
+    assert "HOUSE001" in failed
+    assert "secret" not in failed
+
+
 def test_a_key_that_no_example_asked_for_is_missed_and_then_read(monkeypatch):
     """Workers tell which keys were asked for and left out."""
     read = read_keys() - {"acks", "request.required.acks"}

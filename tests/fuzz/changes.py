@@ -6,6 +6,7 @@ gives the bytes back, and another one is drawn.
 
 from __future__ import annotations
 
+import copy
 import json
 import re
 import tomllib
@@ -367,7 +368,8 @@ def _other(chance: Random, value: Any, values: list[Any]) -> Any:
         case 3:
             return {any_key(chance): value}
         case 4:
-            return chance.choice(values)
+            # A copy: a tree that holds itself is written for ever.
+            return copy.deepcopy(chance.choice(values))
         case _:
             return any_value(chance)
 

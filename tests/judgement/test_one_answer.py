@@ -28,6 +28,7 @@ from advisor.registry import load_registry
 from advisor.simulate.guarantees import asked_by_hand
 from advisor.testing import settings_texts
 from tests.conftest import ROOT
+from tests.fix.roots import roots, write
 
 SEARCHED = frozenset(asked_by_hand()) - {"group-available", "only-committed-read", "records-visible"}
 
@@ -48,6 +49,8 @@ SAMPLES = sorted(
     for path in (ROOT / "samples").iterdir()
     if path.is_dir() and path.name not in ("compare", "fleet", "scenarios", "schedules")
 )
+# `KAFKA_ADVISOR_FIX_EXAMPLES=100` tries more roots than the few that every run tries.
+SHARED = int(os.environ.get("KAFKA_ADVISOR_FIX_EXAMPLES", "3"))
 OUTAGE, ROLL = "outage=30s", "roll"
 STOPPED_MS = 500
 
@@ -199,6 +202,21 @@ def test_a_root_has_one_answer(drawn):
     version, configs = drawn
     with tempfile.TemporaryDirectory() as folder:
         placed(folder, version, configs)
+        assert list(contradictions(folder)) == []
+        assert compared_with_itself(folder) == []
+
+
+@given(roots())
+@settings(max_examples=SHARED, deadline=None, database=None, phases=[Phase.explicit, Phase.generate])
+def test_producers_and_topics_that_share_files_have_one_answer(drawn):
+    """Several deployments in one root, of any release."""
+    version, files = drawn
+    with tempfile.TemporaryDirectory() as folder:
+        files = {
+            **files,
+            "kafka-advisor.toml": f'kafka_version = "{version}"\n' + files["kafka-advisor.toml"],
+        }
+        write(files, Path(folder))
         assert list(contradictions(folder)) == []
         assert compared_with_itself(folder) == []
 

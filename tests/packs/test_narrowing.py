@@ -133,3 +133,10 @@ def test_a_param_that_the_guarantee_does_not_have_is_refused(tmp_path: Path) -> 
     (tmp_path / "producer.properties").write_text("bootstrap.servers=a:1\n")
     with pytest.raises(UsageError, match="rebalance-pause has no param 'limit'; there is limit_ms"):
         audit_paths([str(tmp_path)], rules=[file])
+
+
+def test_a_name_of_ours_is_taken_and_who_brings_it_again_is_told(tmp_path: Path) -> None:
+    file = pack(tmp_path, "org", RULE.replace("short-retention", "acked-record-loss"))
+    with pytest.raises(UsageError) as error:
+        loaded(file)
+    assert str(error.value).startswith(f"{file}:6: name 'acked-record-loss' is taken: KA101 ")

@@ -11,6 +11,12 @@ from ..fleet.conftest import QUICK
 
 CONFIG = ROOT / "samples/replay"
 LATENESS_MS = 20_000
+ASKED = {
+    "config": [str(CONFIG)],
+    "sweep": {"linger.ms": ("0", "2000"), "segment.ms": ("600000",), "partitions": ("3", "12")},
+    "checked": 1,
+    "lateness_ms": LATENESS_MS,
+}
 
 
 @pytest.fixture(scope="session")
@@ -52,7 +58,4 @@ def replayed(spark, trace, tmp_path_factory):
     from advisor.replay import replay_workload
 
     out = tmp_path_factory.mktemp("replay") / "out"
-    sweep = {"linger.ms": ("0", "2000"), "segment.ms": ("600000",), "partitions": ("3", "12")}
-    return replay_workload(
-        spark, str(trace), str(out), config=[str(CONFIG)], sweep=sweep, checked=1, lateness_ms=LATENESS_MS
-    )
+    return replay_workload(spark, str(trace), str(out), **ASKED)

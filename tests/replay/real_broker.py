@@ -1,7 +1,7 @@
 """`python -m tests.replay.real_broker`: a real producer writes a generated trace to a real Kafka 4.3.1,
 and the replay of the same trace is compared with what lies on the broker's disk.
 
-Needs Java and Maven, which fetches the broker's own jars. One KRaft broker on loopback, ended by its own id.
+Needs Java and Maven, which fetches the broker's own jars. One KRaft broker on loopback.
 Where the producer's own threads race (a full batch that sends the others along) no two runs are alike, so the
 trace has none: many partitions only in bursts that linger.ms alone closes, full batches only where there is
 one partition.
@@ -10,9 +10,7 @@ one partition.
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -23,6 +21,10 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+
+from advisor.real.cluster.cluster import Cluster
+from advisor.real.cluster.jars import classpath, find_jars
+from advisor.real.cluster.processes import LIGHT, Processes
 
 HERE = Path(__file__).parent
 KAFKA = "4.3.1"
@@ -39,85 +41,17 @@ BROKER = {
     "log.retention.check.interval.ms": "1000",
     "log.segment.delete.delay.ms": "1000",
 }
-# Processes that live for seconds.
-LIGHT = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 # So many looks of the broker at its log that delete nothing, and it is done.
 QUIET_SECONDS, PATIENCE_SECONDS = 4, 60
-_POM = """<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
-<groupId>replay</groupId><artifactId>broker</artifactId><version>1</version><dependencies><dependency>
-<groupId>org.apache.kafka</groupId><artifactId>kafka_2.13</artifactId><version>VERSION</version>
-</dependency></dependencies></project>"""
-
-
-def jars(folder: Path) -> Path:
-    """The broker's jars, fetched once into a folder of the user's cache."""
-    kept = (
-        Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / f"kafka-advisor-tests/kafka-{KAFKA}"
-    )
-    if not (kept / "whole").exists():
-        (folder / "pom.xml").write_text(_POM.replace("VERSION", KAFKA))
-        words = ["mvn", "-q", "-B", "dependency:copy-dependencies", f"-DoutputDirectory={kept}"]
-        subprocess.run(words, cwd=folder, check=True, timeout=600, stdout=subprocess.DEVNULL)
-        (kept / "whole").touch()
-    return kept
-
-
-def port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
 
 
 @contextmanager
-def broker(folder: Path, classpath: str):
-    """A broker that is its own controller; gives its address and its log folder."""
-    address, controller = f"127.0.0.1:{port()}", f"127.0.0.1:{port()}"
-    logs = folder / "logs"
-    settings = {
-        "process.roles": "broker,controller",
-        "node.id": "1",
-        "controller.quorum.bootstrap.servers": controller,
-        "listeners": f"PLAINTEXT://{address},CONTROLLER://{controller}",
-        "advertised.listeners": f"PLAINTEXT://{address}",
-        "controller.listener.names": "CONTROLLER",
-        "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
-        "log.dirs": str(logs),
-        "offsets.topic.replication.factor": "1",
-        "transaction.state.log.replication.factor": "1",
-        "transaction.state.log.min.isr": "1",
-        "auto.create.topics.enable": "false",
-        "num.network.threads": "2",
-        "num.io.threads": "2",
-        **BROKER,
-    }
-    path = folder / "server.properties"
-    path.write_text("".join(f"{key}={value}\n" for key, value in settings.items()))
-    java = ["java", *LIGHT, "-Xmx400m", "-cp", classpath]
-    format_words = [
-        "kafka.tools.StorageTool",
-        "format",
-        "--standalone",
-        "-t",
-        "MkU3OEVBNTcwNTJENDM2Qk",
-        "-c",
-        str(path),
-    ]
-    subprocess.run(
-        [*java, *format_words], check=True, timeout=120, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    with (folder / "broker.log").open("w") as out:
-        process = subprocess.Popen([*java, "kafka.Kafka", str(path)], stdout=out, stderr=out)
-        try:
-            host, _, number = address.rpartition(":")
-            for _ in range(240):
-                with socket.socket() as one:
-                    if one.connect_ex((host, int(number))) == 0:
-                        break
-                time.sleep(0.5)
-            yield address, logs
-        finally:
-            process.terminate()
-            process.wait(timeout=60)
+def broker(path: str):
+    """One broker and its controller: its address, its log folder and its settings."""
+    with Processes() as processes:
+        cluster = Cluster(processes, path, [1], BROKER)
+        cluster.start()
+        yield cluster.address(), cluster.brokers[1].folder, cluster.brokers[1].properties.read_text()
 
 
 def rows(begin_ms: int) -> list[dict[str, Any]]:
@@ -202,8 +136,6 @@ def compare(spark: Any, folder: Path) -> dict[str, Any]:
     """The differences; none is what is wanted."""
     from advisor.replay import replay_workload
 
-    libraries = jars(folder)
-    classpath = f"{libraries}/*"
     made = rows(int(time.time() * 1000) // 1000 * 1000)
     trace = folder / "trace.parquet"
     # Records of one millisecond are told in the order in which they were sent.
@@ -216,25 +148,26 @@ def compare(spark: Any, folder: Path) -> dict[str, Any]:
             for row in made
         )
     )
-    with broker(folder, classpath) as (address, logs):
+    path = classpath(find_jars(KAFKA, fetch=True))
+    with broker(path) as (address, logs, settings):
         config = folder / "config"
         config.mkdir()
         producer = {"bootstrap.servers": address, "linger.ms": LINGER_MS, "batch.size": 16_384, "acks": "all"}
         (config / "producer.properties").write_text("".join(f"{k}={v}\n" for k, v in producer.items()))
-        (config / "server.properties").write_text((folder / "server.properties").read_text())
+        (config / "server.properties").write_text(settings)
         (config / "kafka-advisor.toml").write_text(f'kafka_version = "{KAFKA[:3]}"\n[facts]\nbrokers = 1\n')
         topic_lines = []
-        for name, (partitions, settings) in TOPICS.items():
-            first = {key: value for key, value in settings.items() if key != "retention.bytes"}
+        for name, (partitions, topic) in TOPICS.items():
+            first = {key: value for key, value in topic.items() if key != "retention.bytes"}
             topic_lines.append("\t".join([name, str(partitions), *(f"{k}={v}" for k, v in first.items())]))
-            text = "".join(f"{k}={v}\n" for k, v in settings.items())
+            text = "".join(f"{k}={v}\n" for k, v in topic.items())
             (config / f"topic-{name}.properties").write_text(
                 f"partitions={partitions}\nreplication.factor=1\n{text}"
             )
         (folder / "topics.txt").write_text("\n".join(topic_lines) + "\n")
         (folder / "later.txt").write_text(f"stream\tretention.bytes={RETENTION_BYTES}\n")
         writer = [
-            "java", *LIGHT, "-Xmx200m", "-cp", classpath, str(HERE / "WriteTrace.java"),
+            "java", *LIGHT, "-Xmx200m", "-cp", path, str(HERE / "WriteTrace.java"),
             str(config / "producer.properties"), str(folder / "topics.txt"), str(listed),
             str(folder / "later.txt"),
         ]  # fmt: skip

@@ -11,13 +11,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.replay.columns import CONTENTS_BITS
-from advisor.replay.kernels.batching import NodeBatches, Records, joined
+from advisor.replay.columns import BATCH, RECORD
+from advisor.replay.kernels.batching import NodeBatches
 from advisor.replay.kernels.by_model import ModelBatches
 from advisor.replay.kernels.hashes import hashes
 from advisor.replay.kernels.lag import by_step, lag_of
 from advisor.replay.kernels.log_segments import NEVER, Appends, log_of
 from advisor.replay.kernels.log_segments import by_model as by_twin
+from advisor.replay.kernels.records import Records, joined
+from advisor.replay.kernels.sorting import stable_order
 from advisor.replay.kernels.varints import contents_sizes, placed_sizes
 from advisor.replay.lanes import Lanes
 from advisor.sim.log.log import Batch, LogConfig, Schedule, drive
@@ -40,12 +42,20 @@ def test_places_in_a_batch(given):
     assert placed_sizes(*columns).tolist() == [placed_size(*row) for row in given]
 
 
+@given(st.lists(st.integers(-(2**40), 2**43) | st.integers(0, 5)))
+def test_orders(numbers):
+    assert stable_order(np.array(numbers, np.int64)).tolist() == sorted(
+        range(len(numbers)), key=numbers.__getitem__
+    )
+
+
 @pytest.mark.parametrize("scheme", SCHEMES)
 @settings(max_examples=30)
 @given(keys=st.lists(st.binary(max_size=40), max_size=20), partitions=st.integers(1, 50))
 def test_hashes(scheme, keys, partitions):
     keys = [key for key in keys if is_hashed(key, scheme)]
-    found = hashes(keys, scheme) % partitions
+    offsets = np.cumsum([0, *map(len, keys)])
+    found = hashes(np.frombuffer(b"".join(keys), np.uint8), offsets, scheme) % partitions
     assert found.tolist() == [partition_for(key, partitions, scheme) for key in keys]
 
 
@@ -66,22 +76,38 @@ def by_model(policy: Batching, places, arrivals):
 def records_of(arrivals) -> Records:
     at = [one.at for one in arrivals]
     contents = [contents_size(one.key_size, one.value_size) for one in arrivals]
-    rows = (at, at, [one.partition for one in arrivals], contents)
-    return Records(*(np.array(column, np.int64) for column in rows))
+    rows = (at, [one.partition for one in arrivals], contents)
+    times, places, sizes = (np.array(column, np.int64) for column in rows)
+    return Records(times, times, places, sizes)
 
 
-def by_kernel(policy, places, arrivals, cuts, piece):
-    work = NodeBatches(policy, places)
-    work.piece = piece
+def by_kernel(policies, places, arrivals, cuts, piece):
+    """What each of the policies sends, made side by side."""
+    work = NodeBatches(policies, places)
+    for queues in work.queues:
+        queues.piece = piece
     columns = records_of(arrivals)
     made, start = [], 0
     for end in [*sorted(min(cut, len(arrivals)) for cut in cuts), len(arrivals)]:
         made.append(work.feed(columns.part(start, end)))
         start = end
-    got = joined([*made, work.finish()])
-    rows = zip(got.request, got.place, got.created, got.drained, got.records, got.size, got.waited,
-               got.max_stamp, strict=True)  # fmt: skip
-    return sorted(tuple(value.item() for value in row) for row in rows)
+    made.append(work.finish())
+    for one in zip(*made, strict=True):
+        got = joined(one)
+        rows = zip(got.request, got.place, got.created, got.drained, got.records, got.size, got.waited,
+                   got.max_stamp, strict=True)  # fmt: skip
+        yield sorted(tuple(value.item() for value in row) for row in rows)
+
+
+@st.composite
+def policies(draw):
+    return Batching(
+        batch_size=draw(st.sampled_from([0, 200, 1000, 4000, 16_384])),
+        linger_ms=draw(st.sampled_from([0, 1, 5, 50, 1000])),
+        max_request_size=draw(st.sampled_from([1500, 30_000, 1 << 20])),
+        in_flight_max=0,
+        compression_ratio=draw(st.sampled_from([None, None, 0.3, 0.7])),
+    )
 
 
 @st.composite
@@ -96,21 +122,15 @@ def streams(draw):
         arrivals.append(
             Arrival(now, draw(st.integers(0, places - 1)), draw(st.sampled_from([-1, 8])), draw(sizes))
         )
-    policy = Batching(
-        batch_size=draw(st.sampled_from([0, 200, 1000, 4000, 16_384])),
-        linger_ms=draw(st.sampled_from([0, 1, 5, 50, 1000])),
-        max_request_size=draw(st.sampled_from([1500, 30_000, 1 << 20])),
-        in_flight_max=0,
-        compression_ratio=draw(st.sampled_from([None, None, 0.3, 0.7])),
-    )
-    return policy, list(range(places)), arrivals
+    return draw(policies()), list(range(places)), arrivals
 
 
 @settings(max_examples=300, deadline=None)
-@given(streams(), st.lists(st.integers(0, 60), max_size=3), st.sampled_from([1, 3, 16, 4096]))
-def test_batches(stream, cuts, piece):
+@given(streams(), policies(), st.lists(st.integers(0, 60), max_size=3), st.sampled_from([1, 3, 16, 4096]))
+def test_batches(stream, other, cuts, piece):
     policy, places, arrivals = stream
-    assert by_kernel(policy, places, arrivals, cuts, piece) == by_model(policy, places, arrivals)
+    told = [by_model(one, places, arrivals) for one in (policy, other)]
+    assert list(by_kernel([policy, other], places, arrivals, cuts, piece)) == told
 
 
 @pytest.mark.parametrize("linger", [0, 5, 100])
@@ -126,7 +146,8 @@ def test_batches_of_a_long_stream(linger, ratio):
     arrivals = [Arrival(*row) for row in zip(times, where, [8] * 6000, sizes, strict=True)]
     policy = Batching(16_384, linger, in_flight_max=0, compression_ratio=ratio)
     places = list(range(6))
-    assert by_kernel(policy, places, arrivals, [1000, 1001, 4000], 4096) == by_model(policy, places, arrivals)
+    got = by_kernel([policy], places, arrivals, [1000, 1001, 4000], 4096)
+    assert list(got) == [by_model(policy, places, arrivals)]
 
 
 @st.composite
@@ -215,17 +236,28 @@ def test_lag(rows, capacity):
 def test_a_kernel_that_differs_fails_the_run(monkeypatch):
     """A checked producer goes through the model too."""
     policy = {"batch_size": 1000, "linger_ms": 5, "max_request_size": 1 << 20, "in_flight_max": 0}
-    topics = [(0, 2, "uniform-sticky")]
-    variant = {"number": 0, "policies": [policy], "policy_of": [0], "leaders": [0, 0], "topics": topics}
-    job = {"origin": 0, "lanes_a_producer": 2, "checked": 1, "latency_ms": 0, "keyless": -1, "more": []}
-    rows = pa.record_batch({"at": [0, 3, 9], "what": [100, 200 + (1 << CONTENTS_BITS), 50]})
+    layout = {
+        "leaders": [0, 0],
+        "topics": [(0, 2, "uniform-sticky")],
+        "variants": [{"number": 0, "policies": [policy], "policy_of": [0]}],
+    }
+    job = {"checked": 1, "latency_ms": 0, "key_first": False, "sticky": [False], "layouts": [layout]}
+    cells = {"at": [0, 3, 9], "target": [0, 1, 0], "contents": [100, 200, 50]}
+    rows = pa.record_batch(
+        {
+            **{name: [0] for name in ("pid", "share", "stretch", "topic")},
+            "shares": [1],
+            **{name: [np.array(column, RECORD[name]).tobytes()] for name, column in cells.items()},
+        }
+    )
 
     def replayed():
-        lanes = Lanes({**job, "variants": [variant]})
+        lanes = Lanes({**job})
         lanes.feed(rows)
-        return lanes.finish()
+        cells = lanes.finish()["batches"]
+        return [np.frombuffer(cell.as_buffer(), BATCH)["records"].tolist() for cell in cells]
 
-    assert replayed()[6].tolist() == [1, 1, 1]
+    assert replayed() == [[1], [1], [1]]
     monkeypatch.setattr("advisor.replay.kernels.batching.BATCH_OVERHEAD", 62)
     with pytest.raises(RuntimeError, match="otherwise than the model"):
         replayed()

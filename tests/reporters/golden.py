@@ -23,6 +23,8 @@ CASES = {
     "quickstart.github.txt": ("quickstart", ("--format", "github")),
     "quickstart.gitlab.json": ("quickstart", ("--format", "gitlab")),
     "quickstart.junit.xml": ("quickstart", ("--format", "junit")),
+    "quickstart.checkstyle.xml": ("quickstart", ("--format", "checkstyle")),
+    "hostile.checkstyle.xml": ("hostile", ("--format", "checkstyle")),
     "hostile.txt": ("hostile", ()),
     "hostile.md": ("hostile", ("--format", "markdown")),
     "hostile.github.txt": ("hostile", ("--format", "github")),

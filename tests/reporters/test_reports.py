@@ -77,6 +77,20 @@ def test_the_run_is_a_code_flow(roots):
 
 
 @pytest.mark.parametrize("kind", ROOTS)
+def test_checkstyle_is_xml(roots, kind):
+    top = ElementTree.fromstring(printed(roots[kind], ("--format", "checkstyle")))
+    report = json.loads(printed(roots[kind], ("--format", "json")))
+    told = [(one["locations"][0]["file"], one["code"]) for one in report["findings"] if not one["suppressed"]]
+    found = [
+        (file.get("name"), error.get("source").removeprefix("kafka-advisor."))
+        for file in top
+        for error in file
+    ]
+    assert sorted(found) == sorted(told)
+    assert {error.get("severity") for error in top.iter("error")} <= {"error", "warning", "info"}
+
+
+@pytest.mark.parametrize("kind", ROOTS)
 def test_junit_is_xml(roots, kind):
     suites = ElementTree.fromstring(printed(roots[kind], ("--format", "junit")))
     (suite,) = suites

@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 
 from .. import say, show
+from ..shared.scope_options import add_trust
 
 EPILOG = """\
 examples:
@@ -23,6 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("action", choices=words, help="list: what is loaded; new, check: as above")
     parser.add_argument("names", metavar="NAME", nargs="*", help="new: the plugin's name; check: paths")
     parser.add_argument("--plugin", metavar="FILE", action="append", default=[], help="a plugin of your own")
+    add_trust(parser)
     parser.add_argument("--dir", metavar="DIR", default=".", help="new: where its folder is made")
 
 
@@ -32,19 +34,20 @@ def run(args: argparse.Namespace) -> int:
     if args.action == "list":
         if args.names:
             raise UsageError(f"plugin list: what is {args.names[0]!r}? A file is named with --plugin")
-        return _list(args.plugin)
+        return _list(args.plugin, args.trust_plugins)
     if not args.names:
         wanted = "a name, such as acme-kafka" if args.action == "new" else "a path"
         raise UsageError(f"plugin {args.action}: give {wanted}")
     return _new(args.names, args.dir) if args.action == "new" else _check(args.names, args.plugin)
 
 
-def _list(files: list[str]) -> int:
+def _list(files: list[str], trusted: bool) -> int:
     from tabulate import tabulate
 
-    from ...author.loaded import loaded_plugins
+    from ...author.loaded import listed_here, loaded_plugins
 
-    found, together = loaded_plugins(files)
+    listed, untrusted = listed_here(trusted)
+    found, together = loaded_plugins([*files, *(path for path in listed if path not in files)])
     rows = [
         (*one.plugin[:2], f"{one.milliseconds:.1f}", "failed" if one.fault else one.plugin.where)
         for one in found
@@ -60,6 +63,8 @@ def _list(files: list[str]) -> int:
         if one.plugin.source != "built-in" and not one.fault:
             given = "; ".join(f"{kind} {', '.join(names)}" for kind, names in one.gives.items())
             show(f"from {one.plugin.name}: {given or 'nothing'}")
+    for line in untrusted:
+        show(line)
     faults = [line for one in found for line in one.fault.splitlines()] + together.splitlines()
     for line in faults:
         say(line)

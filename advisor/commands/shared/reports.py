@@ -25,7 +25,7 @@ def add_output(parser: argparse.ArgumentParser) -> None:
         "--format",
         metavar="NAME",
         default="text",
-        help="what to print: text, html, json, sarif, github, gitlab, junit or markdown (default: text)",
+        help="what to print: text (default), html, json, sarif, github, gitlab, junit, checkstyle, markdown",
     )
     add(
         "--report",

@@ -25,6 +25,7 @@ from .pages import (
     settings_page,
 )
 from .plugin_pages import plugin_pages
+from .real_kafka import real_page
 
 
 def build_site(
@@ -65,4 +66,5 @@ def _pages(site: Site, progress: Callable[[str], None]) -> Iterator[Page]:
     yield scenarios_page(scenarios)
     yield from scenarios
     yield from plugin_pages()
+    yield real_page(site)
     yield glossary_page(site)

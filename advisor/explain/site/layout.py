@@ -19,6 +19,7 @@ PARTS = {
     "settings": "Settings",
     "scenarios": "Scenarios",
     "plugins": "Plugins",
+    "real": "Real Kafka",
     "glossary": "Glossary",
 }
 # Nothing but what lies beside the page is run or drawn by, and nothing is asked of anybody.

@@ -325,6 +325,7 @@ _ABOUT = {
     "settings": "What each setting does, and what its values cost and gain by runs.",
     "scenarios": "The classic accidents of Kafka, to play step by step.",
     "plugins": "Rules, formats and guarantees of your own, in ten minutes.",
+    "real": "Which findings were played on real clusters, and what came of it.",
     "glossary": "ISR, high watermark, leader epoch: the words in reports.",
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -35,7 +36,7 @@ def plugin_pages() -> Iterator[Page]:
         tag(
             "li",
             tag("a", page.title, href=page.path.partition("/")[2]),
-            tag("span", page.about, class_="about"),
+            tag("span", inline(page.about), class_="about"),
         )
         for page in pages
     ]
@@ -86,11 +87,33 @@ def _fields_page() -> Page:
     return Page(f"{PART}/fields.html", "Every field of a rule pack", "guide", about, join(parts), {}, words)
 
 
+# What the schema need not say to refuse a wrong value.
+_ABOUT = {
+    "about": "what the pack is for, in a sentence",
+    "message": "what a finding says; {producer.acks}, {topic} and a check's own fields are filled in",
+    "why": "what happens if nobody mends it; `explain` tells it",
+    "fine_when": "when it is no fault",
+    "sources": "where the fact comes from",
+    "evidence": "what a finding rests on: a run (trace), what Kafka refuses (start), numbers (budget), a "
+    "value that never arrives (plumbing); usually left out",
+    "params": "numbers and words that the rule reads; a user changes them in [params] of kafka-advisor.toml",
+    "applies": "which components, profiles, client families and Kafka versions it is asked of",
+    "covers": "codes or names of rules that it includes: they are told under it",
+    "enabled": "false: it is loaded and not asked",
+    "example": "settings that show it at work: see below",
+    "components": "producer, consumer, admin, broker, topic, connect, connect-standalone, streams, group, "
+    "mm2, connector, user",
+    "profiles": "dev, prod",
+    "clients": "client families, such as java, librdkafka, spring, or one of a plugin",
+    "note": "what the example shows",
+}
+
+
 def _fields(table: Mapping[str, Any]) -> Markup:
     needed = table.get("required", ())
     told = {}
     for name, field in table["properties"].items():
-        words = field.get("description") or _kind(field)
+        words = field.get("description") or _ABOUT.get(name) or _kind(field)
         told[name + (" (needed)" if name in needed else "")] = words
     return _rows("field", told)
 
@@ -183,7 +206,8 @@ def _aliases(source: str) -> str:
 
 
 def _described(value: Any, title: str) -> Iterator[Child]:
-    yield tag("h3", title, id=anchor(title))
+    # Setting and setting() are two things.
+    yield tag("h3", title, id=re.sub(r"[^A-Za-z0-9]+", "-", title))
     about = inspect.getdoc(value)
     if about and not about.startswith(f"{getattr(value, '__name__', '')}("):
         for part in about.split("\n\n"):
@@ -197,24 +221,22 @@ def _lines(value: Any) -> Iterator[str]:
     if inspect.isfunction(value):
         yield f"{value.__name__}{_plain(str(inspect.signature(value)))}"
         return
-    fields = getattr(value, "_fields", ())
     defaults = getattr(value, "_field_defaults", {})
-    for field in fields:
+    for field in getattr(value, "_fields", ()):
         hint = value.__annotations__.get(field, "")
-        told = hint if isinstance(hint, str) else getattr(hint, "__name__", None) or str(hint)
-        if not isinstance(hint, type | str):
-            told = getattr(hint, "__forward_arg__", str(hint))
-        yield f"{field}: {_plain(told)}" + (f" = {defaults[field]!r}" if field in defaults else "")
-    for name, method in vars(value).items():
-        if inspect.isfunction(method) and not name.startswith("_") and not fields:
-            yield f"{name}{_plain(str(inspect.signature(method)))}".replace("(self, ", "(").replace(
-                "(self)", "()"
-            )
+        plain = hint.__name__ if type(hint) is type else getattr(hint, "__forward_arg__", str(hint))
+        yield f"{field}: {_plain(plain)}" + (f" = {defaults[field]!r}" if field in defaults else "")
+    for name, member in vars(value).items():
+        code = member.fget if isinstance(member, property) else member
+        if name.startswith("_") or not inspect.isfunction(code):
+            continue
+        signature = _plain(str(inspect.signature(code)))
+        shown = signature.replace("(self, ", "(").replace("(self)", "" if code is not member else "()")
+        about = (inspect.getdoc(code) or "").replace("\n", " ").partition(". ")[0].rstrip(".")
+        yield f"{name}{shown}" + (f"    # {about}" if about else "")
 
 
 def _plain(hint: str) -> str:
     """Without the homes of names, which are nobody's to import from."""
-    import re
-
-    hint = hint.replace("ForwardRef(", "").replace("'", "")
+    hint = re.sub(r"'([^']+)'", r"\1", hint.replace("ForwardRef(", ""))
     return re.sub(r"\b(?:[a-z_]+\.)+(?=[A-Z])", "", hint)

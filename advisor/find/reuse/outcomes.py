@@ -83,30 +83,30 @@ def documents_of(subject: Document | Deployment) -> list[Document]:
 def as_json(findings: tuple[Finding, ...], answers: Mapping[str, Answers]) -> dict[str, Any]:
     try:
         return {
-            "findings": _plain(findings),
-            "answers": {name: [one.headline, _plain(one.guarantees)] for name, one in answers.items()},
+            "findings": plain(findings),
+            "answers": {name: [one.headline, plain(one.guarantees)] for name, one in answers.items()},
         }
     except TypeError:
         raise NotKept(findings) from None
 
 
 def from_json(value: Mapping[str, Any]) -> tuple[tuple[Finding, ...], dict[str, Answers]]:
-    found: tuple[Finding, ...] = _made(value["findings"])
+    found: tuple[Finding, ...] = restored(value["findings"])
     answers = {
-        name: Answers(headline, _made(guarantees))
+        name: Answers(headline, restored(guarantees))
         for name, (headline, guarantees) in value["answers"].items()
     }
     return found, answers
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """A value of the model as a list that begins with its kind, any other tuple as a list; tables, such as
     the steps of a run, are JSON already."""
     if isinstance(value, tuple):
         kind = type(value).__name__ if type(value) is not tuple else ""
         if kind and kind not in _KINDS:
             raise TypeError(kind)
-        return [kind, *map(_plain, value)]
+        return [kind, *map(plain, value)]
     if isinstance(value, model.Unknown):
         return ["Unknown", value.template]
     if value is None or isinstance(value, (str, int, dict)):
@@ -114,9 +114,9 @@ def _plain(value: Any) -> Any:
     raise TypeError(type(value).__name__)
 
 
-def _made(value: Any) -> Any:
+def restored(value: Any) -> Any:
     if isinstance(value, list):
         kind, *parts = value
-        made = map(_made, parts)
+        made = map(restored, parts)
         return _KINDS[kind](*made) if kind else tuple(made)
     return value

@@ -8,11 +8,10 @@ plugin, which may make something of any name, had a part in it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from ...ask.answers.neighbours import kind_of
 from ...ask.answers.surroundings import Surroundings, are_all
-from ...catalog import Version
 from ...context import Context
 from ...guard.calls import calls_made
 from ...join.profiles import Profile
@@ -49,13 +48,12 @@ class SharedAnswers:
         rules: Sequence[Rule],
         params: Iterable[Mapping[str, Any]],
         context: Context,
-        versions: Mapping[int, Version],
         profiles: dict[str, Profile],
         present: dict[str, tuple[str, ...]],
     ) -> None:
-        self._context, self._versions = context, versions
+        self._context = context
         self._profiles, self._present = profiles, present
-        self._shapes = Shapes(_read_by_conditions(rules), lambda document: versions[id(document)])
+        self._shapes = Shapes(_read_by_conditions(rules), context.version_of)
         self._surroundings = Surroundings([*(rule.params for rule in rules), *params], context)
         # Families whose own check is a plugin's.
         self._foreign = {name for name, spec in context.clients.items() if is_foreign(spec.refused or "")}
@@ -64,7 +62,7 @@ class SharedAnswers:
         self._homes: dict[int, str] = {}
         self._around: dict[int, tuple[str, ...]] = {}
         self._kinds: dict[tuple[Any, ...], str] = {}
-        self._shape_of: dict[int, object] = {}
+        self._shape_of: dict[int, tuple[Subject, Shape | None]] = {}
 
     def home_of(self, document: Document) -> str | None:
         """What stands for the only deployment of a document that stands for others."""
@@ -142,7 +140,7 @@ class SharedAnswers:
         ]
 
     def _whole_mark(self, subject: Subject, stand_in: Subject, shape: Shape, mark: str) -> str:
-        versions = [self._versions[id(part)].asked for part in outcomes.documents_of(subject)]
+        versions = [self._context.version_of(part).asked for part in outcomes.documents_of(subject)]
         return outcomes.mark_among([stand_in], f"{mark}{shape.key[1:]!r}{versions!r}")
 
     # Guarantees.
@@ -213,10 +211,11 @@ class SharedAnswers:
 
     def _shape(self, subject: Subject) -> Shape | None:
         """Worked out once: checks and guarantees ask about the same deployments."""
-        known = self._shape_of.get(id(subject), self)
-        if known is self:
-            known = self._shape_of[id(subject)] = self._worked_out(subject)
-        return cast("Shape | None", known)
+        known = self._shape_of.get(id(subject))
+        # One that was made for a question may be gone, and another have its number.
+        if known is None or known[0] is not subject:
+            known = self._shape_of[id(subject)] = subject, self._worked_out(subject)
+        return known[1]
 
     def _worked_out(self, subject: Subject) -> Shape | None:
         if isinstance(subject, Deployment):

@@ -1,12 +1,13 @@
-"""A producer's batches for one node, many requests at a time.
+"""A producer's batches for one node, many requests at a time, for all variants of its settings.
 
 The readable twin is `sim/producer/accumulator.py` with requests that are answered at once. Two ways, by
 what a stretch of records needs:
 
 - While no batch is full and no request too large, requests are a chain: the first unsent record and linger.ms
-  say when the node is drained, and everything up to then goes out. The chain is a pointer walk over columns;
-  sizes and groups are made for all its requests at once.
-- Where a batch fills up (or a request outgrows max.request.size), one request is looked at by itself.
+  say when the node is drained, and everything up to then goes out. Where each begins is looked up in the
+  times alone; sizes and groups are made for all of them at once (here).
+- Where a batch fills up (or a request outgrows max.request.size), one request is looked at by itself
+  (`full_batches.py`).
 
 Between two requests the state is nothing but the records that are not yet sent: a batch is rebuilt from its
 first record. So a stream is fed in pieces, and only what is unsent is kept from one to the next. As in the
@@ -15,351 +16,206 @@ model, all records of a millisecond are appended before the sender runs in it.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 
 import numpy as np
 
 from ...sim.producer.accumulator import Batching
-from ...sim.wire.batches import BATCH_OVERHEAD, MAX_RECORD_OVERHEAD, next_ratio
-from ...tuples import NamedTuple
+from ...sim.wire.batches import BATCH_OVERHEAD, next_ratio
+from .full_batches import FOREVER, NodeState
+from .records import Batches, Grouped, Records, Window, after, by_place, joined, no_records
 from .varints import Column, placed_sizes
 
-_PIECE_MIN, _PIECE_MAX = 256, 1 << 16
-_CAREFUL = np.float32(1.05)
-_FOREVER = np.iinfo(np.int64).max
-
-
-class Records(NamedTuple):
-    """Records in the order of their arrival: when, their timestamps, where they go, bytes of their
-    contents."""
-
-    times: Column
-    stamps: Column
-    places: Column
-    contents: Column
-
-    def part(self, start: int, end: int | None = None) -> Records:
-        return Records(*(column[start:end] for column in self))
-
-    def at(self, order: Column) -> Records:
-        return Records(*(column[order] for column in self))
-
-
-COLUMNS = (
-    "place", "created", "drained", "records", "raw_bytes", "size", "first_stamp", "max_stamp", "min_stamp",
-    "waited", "request",
-)  # fmt: skip
-
-
-class Batches(NamedTuple):
-    """Batches in the order in which they are sent. `raw_bytes` are those of the records before compression,
-    `waited` the milliseconds that the records waited for the request, summed."""
-
-    place: Column
-    created: Column
-    drained: Column
-    records: Column
-    raw_bytes: Column
-    size: Column
-    first_stamp: Column
-    max_stamp: Column
-    min_stamp: Column
-    waited: Column
-    request: Column
-
-
-def no_records() -> Records:
-    return Records(*(np.empty(0, np.int64) for _ in range(4)))
-
-
-def joined(parts: Sequence[Batches]) -> Batches:
-    if not parts:
-        return Batches(*(np.empty(0, np.int64) for _ in COLUMNS))
-    return Batches(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+_PIECE_MIN, _PIECE_MAX = 256, 1 << 20
+# Chains that are walked side by side; fewer are walked one by one.
+_SIDE_BY_SIDE = 16
+# Differences of timestamps and of offsets that take one byte.
+_NEAR = 63
 
 
 class NodeBatches:
-    """One producer's queues for one node. `places` are the node's partitions in the order in which they are
-    drained."""
+    """One producer's queues for one node, once for each of `policies`. `places` are the node's partitions in
+    the order in which they are drained."""
+
+    def __init__(self, policies: Sequence[Batching], places: Sequence[int]) -> None:
+        self.queues = [Queues(policy, places) for policy in policies]
+        self.unsent = no_records()
+
+    def feed(self, records: Records) -> list[Batches]:
+        """For each policy what is sent for sure, whatever comes next."""
+        # More may come in the millisecond of the last record.
+        return self._run(records, records.times[-1].item() if len(records.times) else 0)
+
+    def finish(self) -> list[Batches]:
+        """The rest: nothing comes any more."""
+        return self._run(no_records(), FOREVER)
+
+    def _run(self, records: Records, horizon: int) -> list[Batches]:
+        window = Window(after(self.unsent, records))
+        made = [queues.run(window, horizon) for queues in self.queues]
+        first = min(queues.start for queues in self.queues)
+        # A copy: a view would keep all records that were sent.
+        self.unsent = window.records.part(first).copied()
+        for queues in self.queues:
+            queues.start -= first
+        return made
+
+
+class Queues(NodeState):
+    """Those of one policy: `start` is the first record of the window that is not sent, but for those that are
+    `ahead` of it."""
 
     def __init__(self, policy: Batching, places: Sequence[int]) -> None:
-        self.policy = policy
-        self.order = {place: number for number, place in enumerate(places)}
-        self.ratio = 1.0
-        self.drain_from = 0
-        self.requests = 0
-        self.unsent = no_records()
-        # The estimate that an unsent batch was begun with.
-        self.begun_with: dict[int, float] = {}
-        self.piece = 4096
-        self.made: list[Batches] = []
+        super().__init__(policy, places)
+        self.start = 0
+        self.ahead = no_records()
+        self.piece = _PIECE_MAX
 
-    def feed(self, records: Records) -> Batches:
-        """What is sent for sure, whatever comes next."""
-        return self._run(records, last=False)
-
-    def finish(self) -> Batches:
-        """The rest: nothing comes any more."""
-        return self._run(no_records(), last=True)
-
-    def _run(self, records: Records, last: bool) -> Batches:
-        given = Records(*(np.concatenate(pair) for pair in zip(self.unsent, records, strict=True)))
-        # More may come in the millisecond of the last record.
-        horizon = _FOREVER if last else (given.times[-1].item() if len(given.times) else 0)
-        ahead = no_records()
-        start, count = 0, len(given.times)
+    def run(self, window: Window, horizon: int) -> Batches:
         while True:
-            if not len(ahead.times):
-                start = self._chain(given, start, horizon)
-            if start >= count and not len(ahead.times):
+            if not len(self.ahead.times):
+                self._chain(window, horizon)
+            if self.start >= window.count and not len(self.ahead.times):
                 break
-            done = self._one_request(ahead, given, start, horizon)
+            done = self.one_request(self.ahead, window.records, self.start, horizon)
             if done is None:
                 break
-            ahead, start = done
-        rest = given.part(start)
-        self.unsent = Records(*(np.concatenate(pair) for pair in zip(ahead, rest, strict=True)))
+            self.ahead, self.start = done
         made, self.made = self.made, []
         return joined(made)
 
-    # -- many requests at once
-
-    def _chain(self, given: Records, start: int, horizon: int) -> int:
-        """Send while nothing is full; gives the first record that is not sent."""
-        count, linger = len(given.times), self.policy.linger_ms
-        while start < count:
-            end = min(count, start + self.piece)
-            piece = given.part(start, end)
-            following = np.searchsorted(piece.times, piece.times + linger, "right").tolist()
-            known = piece.times[-1].item() if end < count else horizon
-            heads: list[int] = []
-            head, size = 0, end - start
-            due = (piece.times + linger).tolist()
-            while head < size and due[head] < known:
-                heads.append(head)
-                head = following[head]
-            if not heads:
-                if end == count:
-                    return start
+    def _chain(self, window: Window, horizon: int) -> None:
+        """Send while nothing is full."""
+        linger = self.policy.linger_ms
+        while self.start < window.count:
+            end = min(window.count, self.start + self.piece)
+            times = window.records.times[self.start : end]
+            known = times[-1].item() if end < window.count else horizon
+            heads = _heads(times, linger)
+            sent = np.searchsorted(times[heads], known - linger, "left").item()
+            if not sent:
+                if end == window.count:
+                    return
                 self.piece *= 4
                 continue
-            sent = self._send_plain(piece.part(0, head), np.array(heads), due)
-            start += sent
-            if sent < head:
-                self.piece = max(_PIECE_MIN, self.piece // 2)
-                return start
+            last = heads[sent].item() if sent < len(heads) else len(times)
+            if end - self.start > window.count // 8:
+                grouped = window.grouped.between(self.start, self.start + last)
+            else:
+                grouped = by_place(window.records.part(self.start, self.start + last))
+            done = self._send_plain(grouped, heads[:sent], times[heads[:sent]] + linger)
+            self.start += done
+            if done < last:
+                self.piece = max(_PIECE_MIN, self.piece // 4)
+                return
             self.piece = min(_PIECE_MAX, self.piece * 2)
-        return start
 
-    def _send_plain(self, records: Records, heads: Column, due: list[int]) -> int:
+    def _send_plain(self, grouped: Grouped, heads: Column, due: Column) -> int:
         """The requests that begin at `heads`, up to the first in which something is full; how many records
         they have."""
-        request = np.zeros(len(records.times), np.int64)
-        request[heads[1:]] = 1
-        request = np.cumsum(request)
-        order = np.lexsort((records.places, request))
-        grouped = records.at(order)
-        of = request[order]
-        begins = np.flatnonzero(
-            np.concatenate(([True], (of[1:] != of[:-1]) | (grouped.places[1:] != grouped.places[:-1])))
-        )
-        sizes, counts = _sizes(grouped, begins)
-        raw = np.add.reduceat(sizes, begins)
-        limits = self._limits(grouped.contents[begins])
+        count = len(grouped.number)
+        begun = np.zeros(count, np.int64)
+        begun[heads[1:]] = 1
+        of, places = np.cumsum(begun)[grouped.number], grouped.records.places
+        begins = np.flatnonzero(np.concatenate(([True], (of[1:] != of[:-1]) | (places[1:] != places[:-1]))))
+        counts = np.diff(begins, append=count)
+        batches = _batches(grouped, begins, counts, of[begins], due)
         # With compression an estimate is compared; it is never more than this.
-        most = raw if self.policy.compression_ratio is None else raw * (1.2 * max(1.0, self.ratio))
-        full = BATCH_OVERHEAD + most >= limits
-        whole = np.bincount(of[begins], weights=BATCH_OVERHEAD + most, minlength=len(heads))
-        bad = np.union1d(of[begins][full], np.flatnonzero(whole > self.policy.max_request_size))
-        good = bad[0].item() if len(bad) else len(heads)
+        ratio = self.policy.compression_ratio
+        raw = batches.raw_bytes
+        most = BATCH_OVERHEAD + (raw if ratio is None else raw * (1.2 * max(1.0, self.ratio)))
+        full = most >= self.limits(grouped.records.contents[begins])
+        whole = np.bincount(batches.request, weights=most, minlength=len(heads))
+        bad = np.concatenate(
+            (batches.request[full], np.flatnonzero(whole > self.policy.max_request_size))
+        ).min(initial=len(heads))
+        good = bad.item()
         if good == 0:
             return 0
-        batches = np.searchsorted(of[begins], good, "left").item()
-        taken = heads[good].item() if good < len(heads) else len(records.times)
-        drained = np.array([due[head] for head in heads[:good].tolist()], np.int64)[of[begins[:batches]]]
-        self._emit(grouped, begins[:batches], counts[:batches], raw[:batches], drained, of[begins[:batches]])
-        return taken
+        if good < len(heads):
+            inside = np.flatnonzero(batches.request < good)
+            batches = Batches(*(column[inside] for column in batches))
+        self._emit(batches, good)
+        return heads[good].item() if good < len(heads) else count
 
-    def _limits(self, first_contents: Column) -> Column:
-        bound: Column = np.maximum(
-            self.policy.batch_size, BATCH_OVERHEAD + MAX_RECORD_OVERHEAD + first_contents
-        )
-        return bound
-
-    def _emit(
-        self, grouped: Records, begins: Column, counts: Column, raw: Column, drained: Column, request: Column
-    ) -> None:
-        """Batches that are drained, in any order of places within a request; `request` counts from 0."""
-        end = (begins[-1] + counts[-1]).item()
-        stamps, times = grouped.stamps[:end], grouped.times[:end]
-        waited = counts * drained - np.add.reduceat(times, begins)
-        sizes = BATCH_OVERHEAD + raw
+    def _emit(self, batches: Batches, requests: int) -> None:
+        """Batches that are drained, by place; `request` counts from 0."""
         if self.policy.compression_ratio is not None:
-            sizes = BATCH_OVERHEAD + self._compressed(grouped.places[begins], raw, request)
-        else:
-            self.drain_from -= request[-1].item() + 1
-        made = Batches(
-            grouped.places[begins], times[begins], drained, counts, raw, sizes, stamps[begins],
-            np.maximum.reduceat(stamps, begins), np.minimum.reduceat(stamps, begins), waited,
-            request + self.requests,
-        )  # fmt: skip
-        self.requests += request[-1].item() + 1
+            packed = self._compressed(batches.place, batches.raw_bytes, batches.request)
+            batches = batches._replace(size=BATCH_OVERHEAD + packed)
+        self.drain_from -= requests
+        self.made.append(batches._replace(request=batches.request + self.requests))
+        self.requests += requests
         self.begun_with.clear()
-        self.made.append(made)
 
     def _compressed(self, places: Column, raw: Column, request: Column) -> Column:
         """Sizes by the stated ratio; the estimate moves with each batch, in the order of the drain."""
         ratio = self.policy.compression_ratio
         assert ratio is not None
         packed = np.maximum(1, np.rint(raw * ratio)).astype(np.int64)
-        count = len(self.order)
-        number = np.array([self.order[place] for place in places.tolist()])
-        turn = (number - (self.drain_from - request)) % count
-        observed = (packed / raw)[np.lexsort((turn, request))].tolist()
-        for one in observed:
+        number = self.number[places - self.first_place]
+        turn = (number - (self.drain_from - request)) % len(self.order)
+        for one in (packed / raw)[np.lexsort((turn, request))].tolist():
             self.ratio = next_ratio(self.ratio, one)
-        self.drain_from = (self.drain_from - (request[-1].item() + 1)) % count
         return packed
 
-    # -- one request
 
-    def _one_request(
-        self, ahead: Records, given: Records, start: int, horizon: int
-    ) -> tuple[Records, int] | None:
-        """Send the next request, or those of one millisecond; None if it cannot be known yet. `ahead` are
-        unsent records before `start`."""
-        count = len(given.times)
-        first = (ahead.times if len(ahead.times) else given.times[start:])[0].item()
-        by_linger = first + self.policy.linger_ms
-        size = 512
-        while True:
-            end = min(count, start + size)
-            records = Records(
-                *(np.concatenate(pair) for pair in zip(ahead, given.part(start, end), strict=True))
-            )
-            at = min(by_linger, self._first_full(records))
-            if at < (given.times[end - 1].item() if end < count else horizon):
-                break
-            if end == count:
-                return None
-            size *= 4
-        end = np.searchsorted(given.times, at, "right").item()
-        left = Records(*(np.concatenate(pair) for pair in zip(ahead, given.part(start, end), strict=True)))
-        begun_with = self.ratio
-        while len(left.times) and self._is_ready(left, at):
-            left = self._drain(left, at)
-            for place in np.unique(left.places).tolist():
-                self.begun_with.setdefault(place, begun_with)
-        return left, end
-
-    def _grouped(self, records: Records) -> tuple[Column, Records, Column]:
-        order = np.argsort(records.places, kind="stable")
-        grouped = records.at(order)
-        begins = np.flatnonzero(np.concatenate(([True], grouped.places[1:] != grouped.places[:-1])))
-        return order, grouped, begins
-
-    def _filled(self, grouped: Records, begins: Column) -> tuple[Column, Column, Column]:
-        """For each record of groups that each begin a batch: whether it does not fit any more, whether the
-        batch is full with it, and the bytes up to it."""
-        sizes, counts = _sizes(grouped, begins)
-        running = np.cumsum(sizes)
-        bytes_ = running - np.repeat(running[begins] - sizes[begins], counts)
-        limits = np.repeat(self._limits(grouped.contents[begins]), counts)
-        if self.policy.compression_ratio is None:
-            taken, before = BATCH_OVERHEAD + bytes_, BATCH_OVERHEAD + bytes_ - sizes
-        else:
-            places = grouped.places[begins].tolist()
-            ratios = np.repeat(
-                np.array([self.begun_with.get(place, self.ratio) for place in places], np.float32), counts
-            )
-            taken = _estimated(bytes_, ratios)
-            before = np.where(bytes_ == sizes, BATCH_OVERHEAD, _estimated(bytes_ - sizes, ratios))
-        # The first record goes in whatever its size.
-        first = np.zeros(len(sizes), bool)
-        first[begins] = True
-        return (before + sizes > limits) & ~first, taken >= limits, bytes_
-
-    def _first_full(self, records: Records) -> int:
-        _, grouped, begins = self._grouped(records)
-        outgrown, full, _ = self._filled(grouped, begins)
-        found = grouped.times[outgrown | full]
-        return found.min().item() if len(found) else _FOREVER
-
-    def _is_ready(self, records: Records, now: int) -> bool:
-        if now - records.times[0].item() >= self.policy.linger_ms:
-            return True
-        return self._first_full(records) <= now
-
-    def _drain(self, records: Records, now: int) -> Records:
-        """One request: the first batch of each partition, from where the last request ended."""
-        order, grouped, begins = self._grouped(records)
-        outgrown, full, _ = self._filled(grouped, begins)
-        ends = np.append(begins[1:], len(grouped.times))
-        places = grouped.places[begins].tolist()
-        sizes, _ = _sizes(grouped, begins)
-        count = len(self.order)
-        turns = sorted(((self.order[place] - self.drain_from) % count, n) for n, place in enumerate(places))
-        sent: list[tuple[int, int, int, int, int]] = []
-        total, begun_with = 0, self.ratio
-        self.drain_from = (self.drain_from - 1) % count
-        for _, group in turns:
-            begin, end = begins[group].item(), ends[group].item()
-            stop = np.flatnonzero(outgrown[begin:end] | full[begin:end])
-            if len(stop):
-                at = begin + stop[0].item()
-                end = at if outgrown[at] else at + 1
-            raw = sizes[begin:end].sum().item()
-            estimate = BATCH_OVERHEAD + raw
-            if self.policy.compression_ratio is not None:
-                ratio = self.begun_with.get(places[group], begun_with)
-                estimate = _estimated(np.array([raw]), np.array([ratio], np.float32))[0].item()
-            if sent and total + estimate > self.policy.max_request_size:
-                self.drain_from = self.order[places[group]]
-                break
-            packed = BATCH_OVERHEAD + raw
-            if self.policy.compression_ratio is not None:
-                packed = max(1, round(raw * self.policy.compression_ratio))
-                self.ratio, packed = next_ratio(self.ratio, packed / raw), BATCH_OVERHEAD + packed
-            total += packed
-            sent.append((group, begin, end, raw, packed))
-        return self._taken(records, order, sent, places, now)
-
-    def _taken(
-        self,
-        records: Records,
-        order: Column,
-        sent: Sequence[tuple[int, int, int, int, int]],
-        places: Sequence[int],
-        now: int,
-    ) -> Records:
-        """The records that stay; the others leave as batches."""
-        kept = np.ones(len(order), bool)
-        rows = []
-        for group, begin, end, raw, packed in sent:
-            taken = order[begin:end]
-            kept[taken] = False
-            stamps, times = records.stamps[taken], records.times[taken]
-            rows.append(
-                (
-                    places[group], times[0].item(), now, end - begin, raw, packed, stamps[0].item(),
-                    stamps.max().item(), stamps.min().item(), (now - times).sum().item(), self.requests,
-                )
-            )  # fmt: skip
-            self.begun_with.pop(places[group], None)
-        self.requests += 1
-        self.made.append(Batches(*(np.array(column, np.int64) for column in zip(*rows, strict=True))))
-        return records.at(np.flatnonzero(kept))
+def _heads(times: Column, linger: int) -> Column:
+    """Where requests begin: a head takes all records up to linger.ms after it, the next one is a head."""
+    count = len(times)
+    # After a gap longer than linger.ms whatever was before is sent: chains between such gaps are independent.
+    first = np.concatenate(([0], np.flatnonzero(times[1:] - times[:-1] > linger) + 1))
+    end = np.append(first[1:], count)
+    found = [first]
+    several = times[end - 1] - times[first] > linger
+    head, end = first[several], end[several]
+    while len(head) > _SIDE_BY_SIDE:
+        head = np.searchsorted(times, times[head] + linger, "right")
+        inside = head < end
+        head, end = head[inside], end[inside]
+        found.append(head)
+    for begin, until in zip(head.tolist(), end.tolist(), strict=True):
+        found.append(begin + np.array(_walk(times[begin:until].tolist(), linger), np.int64))
+    return np.sort(np.concatenate(found))
 
 
-def _sizes(grouped: Records, begins: Column) -> tuple[Column, Column]:
-    """Bytes of each record if each group is one batch; how many records each group has."""
-    counts = np.diff(np.append(begins, len(grouped.times)))
-    deltas = np.arange(len(grouped.times)) - np.repeat(begins, counts)
-    stamps = grouped.stamps - np.repeat(grouped.stamps[begins], counts)
-    return placed_sizes(grouped.contents, deltas, stamps), counts
+def _walk(times: list[int], linger: int) -> list[int]:
+    found = []
+    head = bisect_right(times, times[0] + linger)
+    while head < len(times):
+        found.append(head)
+        head = bisect_right(times, times[head] + linger, head + 1)
+    return found
 
 
-def _estimated(raw: Column, ratios: Column) -> Column:
-    """As Java has it: in floats of four bytes."""
-    taken: Column = BATCH_OVERHEAD + (raw.astype(np.float32) * ratios * _CAREFUL).astype(np.int64)
-    return taken
+def _batches(grouped: Grouped, begins: Column, counts: Column, request: Column, due: Column) -> Batches:
+    """Of groups of records that each are one batch, none of them full."""
+    lasts = begins + counts - 1
+    times, stamps, places, _ = grouped.records
+    first = stamps[begins]
+    if stamps is times:
+        newest, oldest = stamps[lasts], first
+    else:
+        newest, oldest = np.maximum.reduceat(stamps, begins), np.minimum.reduceat(stamps, begins)
+    raw = np.add.reduceat(grouped.sizes, begins)
+    wide = np.flatnonzero((counts > _NEAR + 1) | (newest - first > _NEAR) | (first - oldest > _NEAR + 1))
+    if len(wide):
+        raw[wide] = _wide_bytes(grouped, begins[wide], counts[wide])
+    drained = due[request]
+    waited = counts * drained - np.add.reduceat(times, begins)
+    return Batches(
+        places[begins], times[begins], drained, counts, raw, BATCH_OVERHEAD + raw, newest, oldest,
+        waited, request,
+    )  # fmt: skip
+
+
+def _wide_bytes(grouped: Grouped, begins: Column, counts: Column) -> Column:
+    """Bytes of batches whose differences take more than one byte each."""
+    starts = np.cumsum(counts) - counts
+    deltas = np.arange(counts.sum()) - np.repeat(starts, counts)
+    mine = np.repeat(begins, counts) + deltas
+    _, stamps, _, contents = grouped.records
+    later = stamps[mine] - np.repeat(stamps[begins], counts)
+    bytes_: Column = np.add.reduceat(placed_sizes(contents[mine], deltas, later), starts)
+    return bytes_

@@ -15,7 +15,7 @@ import numpy as np
 from ...sim.placing.partitioner import StickyBytes, draw_partition, sticky, uniform_sticky
 from ...sim.producer.accumulator import Accumulator, Batching, Request
 from ...sim.wire.batches import BATCH_OVERHEAD
-from .batching import Batches, Records, joined
+from .records import Batches, Records, joined
 
 _MASK = (1 << 64) - 1
 
@@ -132,7 +132,7 @@ class ModelBatches:
                 self.rows.append(
                     (
                         batch.partition, batch.created, now, len(times), batch.records_bytes, batch.size,
-                        stamps[0], max(stamps), min(stamps), sum(now - time for time in times),
+                        max(stamps), min(stamps), sum(now - time for time in times),
                         request.number,
                     )
                 )  # fmt: skip

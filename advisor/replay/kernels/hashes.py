@@ -5,7 +5,7 @@ The readable twins: `sim/placing/partitioner.py` (murmur2, fnv1a) and zlib's crc
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from itertools import pairwise
 from zlib import crc32
 
 import numpy as np
@@ -15,17 +15,19 @@ from .varints import Column
 _M, _SEED = np.uint32(0x5BD1E995), 0x9747B28C
 
 
-def hashes(keys: Sequence[bytes], scheme: str) -> Column:
-    """What the scheme takes the remainder of, from 0 to 2^32: see `partition_for`."""
+def hashes(letters: Column, offsets: Column, scheme: str) -> Column:
+    """What the scheme takes the remainder of, from 0 to 2^32: see `partition_for`. Key n is the bytes of
+    `letters` from offset n to the next, as Arrow has them."""
+    lengths = np.diff(offsets)
+    found = np.zeros(len(lengths), np.int64)
     if scheme.startswith("consistent"):
-        return np.fromiter((crc32(key) for key in keys), np.int64, len(keys))
+        whole, ends = letters.tobytes(), offsets.tolist()
+        found[:] = [crc32(whole[begin:end]) for begin, end in pairwise(ends)]
+        return found
     work = _fnv1a if scheme.startswith("fnv1a") else _murmur2
-    lengths = np.fromiter(map(len, keys), np.int64, len(keys))
-    found = np.zeros(len(keys), np.int64)
     for length in np.unique(lengths).tolist():
         places = np.flatnonzero(lengths == length)
-        joined = b"".join(keys[place] for place in places.tolist())
-        found[places] = work(np.frombuffer(joined, np.uint8).reshape(len(places), length))
+        found[places] = work(letters[offsets[places][:, None] + np.arange(length)])
     return found
 
 

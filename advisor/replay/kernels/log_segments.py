@@ -75,7 +75,7 @@ def taken(config: LogConfig, appends: Appends) -> Column:
 def log_of(config: LogConfig, schedule: Schedule, appends: Appends, begin: int, until: int) -> LogRun:
     """A log that is created, on a broker that is started, at `begin`, and watched until `until`."""
     kept = taken(config, appends)
-    mine = appends.where(kept)
+    mine = appends if np.all(kept) else appends.where(kept)
     if config.log_append_time:
         mine = mine._replace(max_stamps=mine.times)
     if not len(mine.times) or _needs_model(config, mine, until):

@@ -18,10 +18,11 @@ _RECORD_OVERHEAD = 7
 
 
 class Live(NamedTuple):
-    """Of one topic: distinct keys, and the bytes of the newest record of each."""
+    """Of one topic: distinct keys, the bytes of the newest record of each, and the records that have one."""
 
     keys: int
     contents: int
+    records: int
 
     @property
     def bytes(self) -> int:

@@ -1,7 +1,7 @@
 """What is wrong by the numbers of the trace, each with the hour in which it shows.
 
 Codes below KA650 are those of the audit's own rules, here judged by measurement instead of by a stated
-workload; KA651 to KA653 can only be seen in traffic.
+workload; those above can only be seen in traffic (`traffic_rules.py`).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...sim.log.amounts import duration, size
 from ..plan import Plan, TopicPlan
+from ..traffic_rules import BEHIND_MS, FEW_RECORDS, HOT_TIMES, NEARLY_EMPTY, TRAFFIC_RULES
 from .gathered import Gathered
 from .moments import HOUR_MS, hour_words, minute_words, moment
 
@@ -25,13 +26,10 @@ NAMES = {
     "KA502": ("kept-beyond-retention", "warning"),
     "KA503": ("size-limit-below-a-segment", "warning"),
     "KA505": ("too-many-segments", "warning"),
-    "KA651": ("hot-partition", "warning"),
-    "KA652": ("readers-fall-behind", "warning"),
-    "KA653": ("batches-nearly-empty", "note"),
+    **{code: (rule.name, rule.severity) for code, rule in TRAFFIC_RULES.items()},
 }
 _MAPS_MAX, _SEGMENTS_MAX, _SMALL_SEGMENT = 65_530, 1000, 16 << 20
-_LONGER, _HOT, _EMPTY, _BEHIND_MS = 1.5, 3.0, 0.05, 60_000
-_FEW_RECORDS = 1000
+_LONGER = 1.5
 
 
 def findings(trace: Trace, plan: Plan, gathered: Gathered) -> list[dict[str, Any]]:
@@ -161,11 +159,11 @@ def _segments(
 def _hot(
     topic: TopicPlan, totals: Row, hours: list[Row], mine: list[Row], gathered: Gathered
 ) -> Iterator[dict[str, Any]]:
-    if topic.partitions < 2 or totals["records"] < _FEW_RECORDS:
+    if topic.partitions < 2 or totals["records"] < FEW_RECORDS:
         return
     hottest = max(mine, key=lambda row: (row["records"], -row["partition"]))
     share = hottest["records"] / totals["records"]
-    if share * topic.partitions < _HOT:
+    if share * topic.partitions < HOT_TIMES:
         return
     worst = _worst(hours, "hottest")
     yield _finding(
@@ -204,7 +202,7 @@ def _behind(
             worst["hour"],
             run,
         )
-    elif behind >= _BEHIND_MS:
+    elif behind >= BEHIND_MS:
         yield _finding(
             "KA652",
             topic.topic,
@@ -229,10 +227,10 @@ def _behind(
 def _nearly_empty(
     topic: TopicPlan, totals: Row, hours: list[Row], mine: list[Row], gathered: Gathered
 ) -> Iterator[dict[str, Any]]:
-    if totals["records"] < _FEW_RECORDS or not topic.batching.batch_size:
+    if totals["records"] < FEW_RECORDS or not topic.batching.batch_size:
         return
     fill = totals["raw_bytes"] / totals["batches"] / topic.batching.batch_size
-    if fill >= _EMPTY or totals["records"] / totals["batches"] >= 2:
+    if fill >= NEARLY_EMPTY or totals["records"] / totals["batches"] >= 2:
         return
     worst = _worst(hours, "batches")
     yield _finding(

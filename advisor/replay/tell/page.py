@@ -90,7 +90,8 @@ def _together(hours: Sequence[int]) -> tuple[list[str], list[int]]:
 
 
 def _plot(summary: Mapping[str, Any], title: str, name: str, unit: int) -> html.Section | None:
-    rows = summary["hours"]
+    # What lingers after the last record may be sent in an hour of its own, in which nothing else happens.
+    rows = [row for row in summary["hours"] if f"{moment(row['hour']):%Y-%m-%dT%H:%M:%S}" <= summary["ended"]]
     if not any(row[name] for row in rows):
         return None
     hours = sorted({row["hour"] for row in rows})
@@ -115,11 +116,12 @@ def _brokers(summary: Mapping[str, Any]) -> html.Section:
     worst: dict[int, list[int]] = {}
     for row in summary["broker_hours"]:
         have = worst.setdefault(row["broker"], [0, 0])
-        now = [row["bytes_in"] >> 10, row["bytes_replicated"] >> 10]
+        now = [row["bytes_in"], row["bytes_replicated"]]
         worst[row["broker"]] = max(have, now, key=sum)
-    rows = [(f"broker {broker}", values) for broker, values in sorted(worst.items())]
+    unit, shift = ("MiB", 20) if max(map(sum, worst.values())) >= 100 << 20 else ("KiB", 10)
+    rows = [(f"broker {broker}", [one >> shift for one in mine]) for broker, mine in sorted(worst.items())]
     series = [("from producers", "note"), ("from leaders", "good")]
-    return html.bars("KiB that each broker takes in its busiest hour", series, rows)
+    return html.bars(f"{unit} that each broker takes in its busiest hour", series, rows)
 
 
 def _sweeps(summary: Mapping[str, Any]) -> list[html.Section]:
@@ -129,13 +131,13 @@ def _sweeps(summary: Mapping[str, Any]) -> list[html.Section]:
     made: list[html.Section] = []
     columns = [
         ("variant", "text"), ("requests", "number"), ("batches", "number"), ("records a batch", "number"),
-        ("milliseconds added", "number"), ("bytes written", "number"), ("files", "number"),
-        ("bytes kept", "number"), ("hottest partition, %", "number"), ("knee", "text"),
+        ("ms added", "number"), ("MiB written", "number"), ("files", "number"), ("MiB kept", "number"),
+        ("hottest, %", "number"), ("knee", "text"),
     ]  # fmt: skip
     rows = [
         (
             one["variant"] or "as it is", one["requests"], one["batches"], round(one["records_a_batch"], 1),
-            round(one["added_ms"], 1), one["bytes"], one["files"], one["retained_bytes"],
+            round(one["added_ms"], 1), _mib(one["bytes"]), one["files"], _mib(one["retained_bytes"]),
             round(100 * one["hottest_share"], 1), "knee" if one["knee"] else "",
         )
         for one in summary["variants"]
@@ -157,16 +159,21 @@ def _sweeps(summary: Mapping[str, Any]) -> list[html.Section]:
     return made
 
 
+def _mib(count: int) -> float:
+    return round(count / (1 << 20), 1)
+
+
 def _topics(summary: Mapping[str, Any]) -> html.Section:
     columns = [
         ("topic", "text"), ("partitions", "number"), ("records", "number"), ("batches", "number"),
-        ("bytes written", "number"), ("kept at most", "number"), ("oldest", "text"), ("compression", "text"),
+        ("MiB written", "number"), ("MiB kept", "number"), ("oldest", "text"), ("compression", "text"),
         ("lag", "number"),
     ]  # fmt: skip
     rows = [
         (
-            one["topic"], one["partitions"], one["records"], one["batches"], one["bytes"],
-            one["retained_bytes_max"], duration(one["oldest_ms_max"]), one["compression"], one["lag_max"],
+            one["topic"], one["partitions"], one["records"], one["batches"], _mib(one["bytes"]),
+            _mib(one["retained_bytes_max"]), duration(one["oldest_ms_max"]), one["compression"],
+            one["lag_max"],
         )
         for one in summary["topics"]
         if one.get("batches")

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ...spark.session import INTERPRETED, settings
+from ...spark.shipping import sent as shipped
+from ..columns import BATCH
 from ..plan import Plan
 from ..result import ReplayResult
 from ..tables import HOURS, TABLES
@@ -38,17 +42,19 @@ def write_results(
     run.progress("summing up")
     places = _places(run, plans)
     named = logs.join(places, ["variant", "place"])
-    store.step("hours", lambda: _hours(named))
-    store.step("segments", lambda: _segments(named))
-    store.step("brokers", lambda: _brokers(run, plans, named))
+    with settings(run.spark, INTERPRETED):
+        store.step("hours", lambda: _hours(named))
+        store.step("segments", lambda: _segments(named))
+        store.step("brokers", lambda: _brokers(run, plans, named))
     if run.options.keep_batches:
-        store.step("batches", lambda: _batches(sent, places))
-    store.put("keys", _keys(keys))
+        store.step("batches", lambda: _batches(run, sent, places))
+    live = _live(keys)
+    store.put("keys", _keys(keys, live))
     store.put("quarantine", ({"topic": t, "reason": r, "records": n} for t, r, n in trace.quarantine))
-    gathered = gather(store, plans)
+    with settings(run.spark, INTERPRETED):
+        gathered = gather(store, plans)
     variants = with_knees(_variants(plans, gathered))
     store.put("variants", variants)
-    live = _live(keys)
     workload = workload_of(trace, gathered, {topic: one.keys for topic, one in live.items()})
     found = findings(trace, plans[0], gathered)
     store.put("findings", found)
@@ -80,11 +86,13 @@ def _moment(name: str) -> Any:
     return F.timestamp_millis(F.col(name))
 
 
-def _batches(sent: DataFrame, places: Any) -> DataFrame:
+def _batches(run: Run, packed: DataFrame, places: Any) -> DataFrame:
     """Those of the configuration as it is, which is the first of all."""
-    from pyspark.sql import functions as F
-
-    return sent.join(places, ["variant", "place"]).where(F.col("variant") == 0).drop("label", "replicas")
+    told = [name for name in BATCH.names or () if name != "opens"]
+    work = shipped("advisor.replay.worker:list_batches", json.dumps(told), run.packed)
+    columns = ", ".join(f"{name} bigint" for name in ("place", "producer", *told))
+    mine = packed.where("variant = 0").mapInArrow(work, columns)
+    return mine.join(places.where("variant = 0"), "place").select("topic", "partition", "producer", *told)
 
 
 def _hours(named: DataFrame) -> DataFrame:
@@ -148,32 +156,30 @@ def _live(keys: DataFrame | None) -> Mapping[str, Live]:
         return {}
     from pyspark.sql import functions as F
 
-    counted = keys.groupBy("topic").agg(F.count(F.lit(1)).alias("keys"), F.sum("live").alias("live"))
-    return {row["topic"]: Live(row["keys"], row["live"]) for row in counted.collect()}
+    counted = keys.groupBy("topic").agg(
+        F.count(F.lit(1)).alias("keys"), F.sum("live").alias("live"), F.sum("records").alias("records")
+    )
+    return {row["topic"]: Live(row["keys"], row["live"], row["records"]) for row in counted.collect()}
 
 
-def _keys(keys: DataFrame | None) -> list[dict[str, Any]]:
+def _keys(keys: DataFrame | None, live: Mapping[str, Live]) -> list[dict[str, Any]]:
     """The keys of most records, of each topic some."""
     if keys is None:
         return []
     from pyspark.sql import functions as F
     from pyspark.sql.window import Window
 
-    of_topic = Window.partitionBy("topic")
-    ranked = keys.select(
-        "topic", "key", "records", "raw",
-        (F.col("records") / F.sum("records").over(of_topic)).alias("share"),
-        F.row_number().over(of_topic.orderBy(F.desc("records"), "key")).alias("rank"),
-    ).where(F.col("rank") <= _KEYS_SHOWN)  # fmt: skip
+    most = Window.partitionBy("topic").orderBy(F.desc("records"), "key")
+    ranked = keys.select("*", F.row_number().over(most).alias("rank")).where(F.col("rank") <= _KEYS_SHOWN)
     return [
         {
             "topic": row["topic"],
             "key": bytes(row["key"]).decode("utf-8", "backslashreplace"),
             "records": row["records"],
             "bytes": row["raw"],
-            "share": row["share"],
+            "share": row["records"] / live[row["topic"]].records,
         }
-        for row in ranked.orderBy("topic", "rank").collect()
+        for row in sorted(ranked.collect(), key=lambda row: (row["topic"], row["rank"]))
     ]
 
 

@@ -31,7 +31,8 @@ ALIASES = {
     "arrived": ("arrived", "arrival", "append_time"),
 }
 REASON = "reason"
-_SIZE_MAX = 2**31 - 1
+# What a record may take, with room for its own lengths.
+_SIZE_MAX = 2**31 - 100
 # Of the years 1980 to 2200: a number of seconds or of microseconds is taken for neither.
 _STAMP_MIN, _STAMP_MAX = 315_532_800_000, 7_258_118_400_000
 
@@ -61,51 +62,44 @@ def named_columns(names: Sequence[str], columns: Mapping[str, str], topic: str |
 
 
 def normalised(raw: DataFrame, columns: Mapping[str, str], topic: str | None, lateness_ms: int) -> DataFrame:
-    """time (of arrival), stamp, topic, producer, partition, offset, key, key_hash, contents (bytes of key,
-    value and headers in a V2 record), raw (key and value), reason."""
+    """time (of arrival), topic, value_size, and as far as the trace has them stamp (if it is not the time),
+    producer, partition, offset, key, key_hash, key_size, headers_size. The value of what cannot be replayed
+    has the size -2 - n, where n is the number of the reason, from 1 on."""
     from pyspark.sql import functions as F
 
     found = named_columns(raw.columns, columns, topic)
+    kinds = dict(raw.dtypes)
 
     def col(ours: str) -> Column:
         return F.col(f"`{found[ours]}`")
 
-    def number(ours: str) -> Column:
-        return col(ours).try_cast("bigint") if ours in found else F.lit(None).cast("bigint")
-
-    key_size = number("key_size")
-    if "key" in found:
-        key_size = F.coalesce(key_size, F.octet_length(col("key").cast("binary")).cast("bigint"))
-    value_size = number("value_size")
-    if "value" in found:
-        value_size = F.coalesce(value_size, F.octet_length(col("value").cast("binary")).cast("bigint"))
-    kinds = dict(raw.dtypes)
     stamp = _moment(col("timestamp"), kinds[found["timestamp"]])
-    arrived = _moment(col("arrived"), kinds[found["arrived"]]) if "arrived" in found else stamp
-    frame = raw.select(
-        stamp.alias("stamp"),
-        arrived.alias("time"),
-        (col("topic").cast("string") if "topic" in found else F.lit(topic)).alias("topic"),
-        (col("producer").cast("string") if "producer" in found else F.lit(None).cast("string")).alias(
-            "producer"
-        ),
-        number("partition").alias("partition"),
-        number("offset").alias("offset"),
-        (col("key").cast("binary") if "key" in found else F.lit(None).cast("binary")).alias("key"),
-        number("key_hash").alias("key_hash"),
-        F.coalesce(key_size, F.lit(-1)).alias("key_size"),
-        value_size.alias("value_size"),
-        F.coalesce(number("headers_size"), F.lit(1)).alias("headers_size"),
-    )
-    if "offset" in found and "arrived" not in found and "partition" in found:
+    in_order = "offset" in found and "arrived" not in found and "partition" in found
+    made = {"time": stamp, "topic": col("topic").cast("string") if "topic" in found else F.lit(topic)}
+    if "arrived" in found:
+        made["time"] = _moment(col("arrived"), kinds[found["arrived"]])
+    if "arrived" in found or in_order:
+        made["stamp"] = stamp
+    if "producer" in found:
+        made["producer"] = F.coalesce(col("producer").cast("string"), made["topic"])
+    for name in ("partition", "offset", "key_hash", "key_size"):
+        if name in found:
+            made[name] = col(name).try_cast("bigint")
+    if "headers_size" in found:
+        made["headers_size"] = F.coalesce(col("headers_size").try_cast("bigint"), F.lit(1))
+    if "key" in found:
+        made["key"] = col("key").cast("binary")
+    sizes = [col("value_size").try_cast("bigint")] if "value_size" in found else []
+    if "value" in found:
+        sizes.append(F.octet_length(col("value").cast("binary")).cast("bigint"))
+    made["value_size"] = F.coalesce(*sizes)
+    frame = raw.select(*(column.alias(name) for name, column in made.items()))
+    if in_order:
         frame = _in_offset_order(frame)
-    contents = _contents(F.col("key_size"), F.col("value_size"), F.col("headers_size"))
-    return frame.select(
-        "time", "stamp", "topic", "producer", "partition", "offset", "key", "key_hash",
-        contents.alias("contents"),
-        (F.greatest(F.col("key_size"), F.lit(0)) + F.greatest(F.col("value_size"), F.lit(0))).alias("raw"),
-        _reason(lateness_ms).alias(REASON),
-    )  # fmt: skip
+    code = F.lit(0)
+    for number, (_, is_so) in reversed(list(enumerate(_reasons(frame.columns, lateness_ms), 1))):
+        code = F.when(is_so, number).otherwise(code)
+    return frame.withColumn("value_size", F.when(code == 0, F.col("value_size")).otherwise(-2 - code))
 
 
 def _moment(column: Any, kind: str) -> Any:
@@ -135,40 +129,35 @@ def _in_offset_order(frame: DataFrame) -> DataFrame:
     return frame.withColumn("time", F.when(F.col("offset").isNull(), F.col("stamp")).otherwise(newest))
 
 
-def _varint(size: Any) -> Any:
-    """Bytes of a size as a zigzag varint: that of null, -1, takes one."""
+def reasons(lateness_ms: int) -> list[str]:
+    """Why a record is not replayed, by number."""
+    return [text for text, _ in _reasons(list(ALIASES), lateness_ms)]
+
+
+def _reasons(names: Sequence[str], lateness_ms: int) -> list[tuple[str, Any]]:
+    """Each with its condition; one on a column that is not there is never met."""
     from pyspark.sql import functions as F
 
-    found = F.lit(1).cast("bigint")
-    for step in (1 << 6, 1 << 13, 1 << 20, 1 << 27):
-        found = found + (size >= step).cast("bigint")
-    return found
+    def of(name: str, missing: Any) -> Any:
+        return F.col(name) if name in names else F.lit(missing)
 
+    time, value = F.col("time"), F.col("value_size")
+    stamp = of("stamp", None) if "stamp" in names else time
+    key = of("key_size", -1)
+    if "key" in names:
+        key = F.coalesce(key, F.octet_length("key")) if "key_size" in names else F.octet_length("key")
 
-def _contents(key: Any, value: Any, headers: Any) -> Any:
-    """`sim/wire/batches.contents_size`, as an expression."""
-    from pyspark.sql import functions as F
+    def is_moment(column: Any) -> Any:
+        return column.between(_STAMP_MIN, _STAMP_MAX)
 
-    zero = F.lit(0)
-    return _varint(key) + _varint(value) + headers + F.greatest(key, zero) + F.greatest(value, zero)
-
-
-def _reason(lateness_ms: int) -> Any:
-    """Why a record is not replayed; null if it is."""
-    from pyspark.sql import functions as F
-
-    stamp, time, value = F.col("stamp"), F.col("time"), F.col("value_size")
-    late = time - stamp
-    return (
-        F.when(F.col("topic").isNull() | (F.col("topic") == ""), "no topic")
-        .when(stamp.isNull() | time.isNull(), "no timestamp that can be read")
-        .when(
-            ~stamp.between(_STAMP_MIN, _STAMP_MAX) | ~time.between(_STAMP_MIN, _STAMP_MAX),
-            "a timestamp that is no time in milliseconds",
-        )
-        .when(value.isNull() | (value < -1) | (value > _SIZE_MAX), "no value size")
-        .when((F.col("key_size") < -1) | (F.col("key_size") > _SIZE_MAX), "a key size below -1 or too large")
-        .when(F.col("headers_size") < 1, "a headers size below 1")
-        .when(F.col("partition") < 0, "a partition below 0")
-        .when(late > lateness_ms, f"later than {lateness_ms} ms")
-    )
+    return [
+        ("no topic", F.col("topic").isNull() | (F.col("topic") == "")),
+        ("no timestamp that can be read", stamp.isNull() | time.isNull()),
+        ("a timestamp that is no time in milliseconds", ~is_moment(stamp) | ~is_moment(time)),
+        ("no value size", value.isNull() | (value < -1) | (value > _SIZE_MAX)),
+        ("a key size below -1 or too large", (key < -1) | (key > _SIZE_MAX)),
+        ("key and value together too large", F.coalesce(key, F.lit(0)) + value > _SIZE_MAX),
+        ("a headers size below 1", of("headers_size", 1) < 1),
+        ("a partition below 0", of("partition", 0) < 0),
+        (f"later than {lateness_ms} ms", time - stamp > lateness_ms),
+    ]

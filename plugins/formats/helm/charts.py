@@ -229,6 +229,7 @@ def _variables(file: str, values: Node) -> Settings:
 def _facts(file: str, values: Node, settings: tuple[Setting, ...]) -> Iterator[Fact]:
     yield from broker_facts(settings)
     yield from _brokers(file, values)
+    yield from _storage(file, values)
     image = values.get("image")
     tag = (
         image.text_at("tag") if image is not None and image.kind == "mapping" else values.text_at("imageTag")
@@ -265,6 +266,17 @@ def _brokers(file: str, values: Node) -> Iterator[Fact]:
             Origin("file", Location(file, line)) if line else Origin("default", None, "default of the chart")
         )
         yield Fact("cluster.brokers", str(total), origin)
+
+
+def _storage(file: str, values: Node) -> Iterator[Fact]:
+    """bitnami/kafka without persistence has an emptyDir: a pod that goes takes its log with it."""
+    for part in (values, values.get("controller"), values.get("broker")):
+        held = part
+        for name in ("persistence", "enabled"):
+            held = held.get(name) if held is not None and held.kind == "mapping" else None
+        if held is not None and held.as_bool() is False:
+            yield Fact("cluster.storage", "ephemeral", Origin("file", Location(file, held.line)))
+            return
 
 
 def _count(node: Node | None, name: str, default: int) -> tuple[int | None, int]:

@@ -79,19 +79,32 @@ def documents_of(file: str, format_name: str, name: str, node: Node) -> Iterator
     settings, dropped = settings_of(node, file)
     common = hints("connector", settings)
     yield Document(file, format_name, "connector", name, settings, "connect", node.line, (), dropped, common)
+    yield from clients_of(file, format_name, name, settings, node.line, common)
+
+
+def clients_of(
+    file: str,
+    format_name: str,
+    name: str,
+    settings: Sequence[Setting],
+    line: int | None,
+    common: Sequence[tuple[str, str]],
+) -> Iterator[Document]:
+    """The client that a connector makes: a sink's consumer, or a source's producer where it says how it
+    writes."""
     is_sink = any(one.key in ("topics", "topics.regex") for one in settings)
     component = "consumer" if is_sink else "producer"
     own = tuple(_overrides(settings, component))
     if not is_sink and _DELIVERY.isdisjoint(one.key for one in own):
         return
     if is_sink and not any(one.key == "group.id" for one in own):
-        own = (setting("group.id", f"connect-{name}", file, node.line, "Connect's own"), *own)
+        own = (setting("group.id", f"connect-{name}", file, line, "Connect's own"), *own)
     topics = [pair for pair in common if pair[0] == "topic"]
     # What it reads or writes is up to its class: with none named here, no topic of the root is its.
     found = (*hints(component, own), *(topics or [("topic", f"those of {name}")]))
     members = tuple(_tasks(settings)) if is_sink else ()
     own = completed(own, _DEFAULTS[component], "Kafka Connect")
-    yield Document(file, format_name, component, name, own, "connect", node.line, members, (), found)
+    yield Document(file, format_name, component, name, own, "connect", line, members, (), found)
 
 
 def _overrides(settings: Sequence[Setting], component: str) -> Iterator[Setting]:

@@ -25,12 +25,12 @@ def edit_map(text: str, document: Document, step: EditStep, shown: str | None = 
     """The map that begins on the document's line holds its settings, under the key of the step."""
     roots = spots(json_events(text))
     if step.action == "add":
-        home = next(
-            (one for one in mappings(roots) if one.line == document.line and _holds(one, document)), None
-        )
-        if home is None:
+        homes = [one for one in mappings(roots) if one.line == document.line and _holds(one, document)]
+        # Of several on one line, the map that names its class.
+        homes.sort(key=lambda one: one.own("connector.class") is None)
+        if not homes:
             raise CannotEdit("the map of its settings is not found where it was read", document.line)
-        return spliced(text, added(text, home, step.key, step.value))
+        return spliced(text, added(text, homes[0], step.key, step.value))
     for mapping, key, value in _written(roots, step):
         if step.action == "remove":
             return spliced(text, removed(text, mapping, key, value))

@@ -27,6 +27,8 @@ def edit(source: Source, document: Document, step: EditStep) -> str:
         roots = tree(_LINE_TEMPLATE.sub(lambda line: " " * len(line[0]), text))
     if step.action == "add":
         return spliced(text, _added(text, roots, document, step))
+    if document.component == "consumer" and step.key == "group.id" and step.line == document.line:
+        raise CannotEdit("Connect names the group of a sink after the connector", step.line)
     for mapping, key, value in _written(roots, step):
         if step.action == "rename":
             return spliced(text, renamed(key, step.value))
@@ -50,6 +52,8 @@ def _written(roots: list[Spot], step: EditStep) -> Iterator[tuple[Spot, Spot, Sp
     ]
     yield from (pair for pair in here if pair[1].value == step.key)
     yield from (pair for pair in here if pair[1].value and step.key.endswith("." + pair[1].value))
+    # A client that a connector makes has its settings under a prefix.
+    yield from (pair for pair in here if (pair[1].value or "").endswith(f".override.{step.key}"))
     if len(here) == 1 and here[0][2].kind == "scalar":
         yield here[0]
 
@@ -58,6 +62,9 @@ def _added(text: str, roots: list[Spot], document: Document, step: EditStep) -> 
     resource = next((one for one in mappings(roots) if one.line == document.line and one.own("kind")), None)
     kind = resource.own("kind") if resource is not None else None
     path = _CONFIG.get(kind[1].real.value) if kind is not None else None
+    if path is not None and document.component in ("producer", "consumer"):
+        # Of the client that a connector makes.
+        step = step._replace(key=f"{document.component}.override.{step.key}")
     if resource is None or path is None:
         raise CannotEdit("this kind of resource has no one place for settings", document.line)
     node, depth = resource, 0

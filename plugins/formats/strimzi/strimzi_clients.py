@@ -5,6 +5,7 @@ from __future__ import annotations
 from advisor.api import Document, Dropped, Fact, Node, Setting, setting
 
 from ..brokers import texts, worker_hints
+from ..maps.connector_json import clients_of
 from .strimzi_config import (
     BRIDGE_CONSUMER,
     BRIDGE_PRODUCER,
@@ -63,11 +64,11 @@ def connector(resource: Resource) -> list[Document]:
         for topic in texts(settings).get(key, "").split(","):
             if topic.strip():
                 hints.append(("topic", topic.strip()))
-    return [
-        resource.document(
-            "connector", resource.name, [*fields, *settings], (), dropped, hints, client="connect"
-        )
-    ]
+    own = resource.document(
+        "connector", resource.name, [*fields, *settings], (), dropped, hints, client="connect"
+    )
+    clients = clients_of(own.file, own.format, own.name, own.settings, own.line, hints)
+    return [own, *clients]
 
 
 def user(resource: Resource) -> list[Document]:

@@ -116,11 +116,12 @@ def rolled(old: Side, new: Side) -> Iterator[Judgement]:
         yield Judgement("holds", Hit(place_of(new), (), moved, numbers=numbers, check=SAFE_ROLL))
     if CONSUMER in (was.protocol, is_now.protocol):
         return
-    costs = [roll(kind, kind, members, partitions, own=new.own).revoked for kind in (was, is_now)]
-    cost, cost_now = costs
+    cost = roll(was, was, members, partitions, own=new.own).revoked
+    later = roll(is_now, is_now, members, partitions, own=new.own)
+    cost_now = later.revoked
     if cost_now > cost and run.refused is None and not run.ghosts:
         told = (*numbers[:2], ("partitions given up in a roll", f"{cost_now}, before {cost}"))
-        yield _dearer(old, new, cost, cost_now, told)
+        yield _dearer(old, new, cost, later, told)
 
 
 def _differs(old: Side, new: Side) -> bool:
@@ -247,10 +248,10 @@ def _ghosts(old: Side, new: Side, run: Roll, by_broker: bool, numbers: Numbers) 
     return Judgement("broken", hit, roll_trace(run))
 
 
-def _dearer(old: Side, new: Side, cost: int, cost_now: int, numbers: Numbers) -> Judgement:
+def _dearer(old: Side, new: Side, cost: int, later: Roll, numbers: Numbers) -> Judgement:
     now = next((s for s in new.document.settings if s.key in (STRATEGY, "group.instance.id")), None)
     key = STRATEGY if strategies_of(old) != strategies_of(new) else "group.instance.id"
-    fields = {"cost": str(cost_now), "before": str(cost), "resource": new.document.name}
+    fields = {"cost": str(later.revoked), "before": str(cost), "resource": new.document.name}
     before = next((s for s in old.document.settings if s.key == key), None)
     kept = Fix((change(new, key, str(before.value)),), (GUARANTEE,), None, True) if before else None
     hit = Hit(
@@ -263,7 +264,7 @@ def _dearer(old: Side, new: Side, cost: int, cost_now: int, numbers: Numbers) ->
         check="rolls-cost-more",
         advice=() if kept else ("name cooperative-sticky alone, or give each member a group.instance.id",),
     )
-    return Judgement("broken", hit)
+    return Judgement("broken", hit, roll_trace(later))
 
 
 _RESTARTS = {

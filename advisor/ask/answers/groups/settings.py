@@ -279,7 +279,7 @@ class _Reader:
         text = self.text(component, key, str(default))
         if text is None:
             return default
-        number = integer(text, bounds_of(component, key, self.look.version))
+        number = integer(text, bounds_of(component, key, self.look.version_of(component)))
         if number is None:
             self.unknown.append(f"{component}.{key}")
         return default if number is None else number

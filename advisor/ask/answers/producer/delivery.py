@@ -40,7 +40,7 @@ def _pointed_at(deployment: Deployment, look: Reader, ask: str) -> bool:
     if ask == "retries":
         # Before 2.1 the Java producer's default is 0.
         java = deployment.producer is not None and deployment.producer.client != "librdkafka"
-        old = java and look.version.number < (2, 1)
+        old = java and look.version_of("producer").number < (2, 1)
         return old or any(key in producer for key in _RETRIES)
     if ask in ("buffer", "blocking"):
         stated = None not in (look.workload("records_per_second"), look.workload("record_bytes"))

@@ -147,11 +147,10 @@ def _depends_on_session(case: Case, left_ms: int) -> Judgement:
     late = outage.fenced_after(case.timed.setup.cluster)[1] // MILLISECOND - session
     most = max(0, left_ms - SLACK_MS - late)
     key = next(s.key for c, s in case.timed.settings if c == "broker" and s.key in _SESSIONS)
-    return Judgement(
-        "unknown",
-        depends_on=(key,),
-        reason=f"records expire when a broker dies unless {key} is at most {most}; its default is {session}",
-    )
+    unless = f"unless {key} is at most {most}; its default is {session}"
+    if most == 0:
+        unless = f"however short {key} is"
+    return Judgement("unknown", depends_on=(key,), reason=f"records expire when a broker dies {unless}")
 
 
 def _expired(case: Case, kind: str, needed_ms: int) -> Judgement | None:

@@ -114,7 +114,7 @@ def _timed(deployment: Deployment, compressible: bool) -> Timed | None:
         lag_messages=_lag_messages(reader),
         **_control(reader, decoded.kraft, partition.replicas, session_timeout),
     )
-    client = _client(reader, decoded.version, chosen, compressible)
+    client = _client(reader, reader.reader.version_of("producer"), chosen, compressible)
     setup = Setup(partition, cluster, client)
     return Timed(setup, tuple(reader.settings), tuple(reader.assumed), tuple(reader.unknown))
 

@@ -24,9 +24,10 @@ const besideLabels = (rows, most) => 18 + 7.4 * Math.min(isNarrow ? 18 : most, M
 
 const bars = (section) => {
   const height = 26, shown = section.rows.slice(0, 20), left = besideLabels(shown, 30);
-  const width = isNarrow ? Math.max(120, innerWidth - left - 100) : 700;
   const most = Math.max(1, ...shown.map(([, values]) => sum(values)));
-  const svg = picture(section.title, width + left + 70, shown.length * height + 4);
+  const right = Math.max(70, 18 + 7.4 * figure(most).length);
+  const width = isNarrow ? Math.max(100, innerWidth - left - right - 30) : 700;
+  const svg = picture(section.title, width + left + right, shown.length * height + 4);
   shown.forEach(([label, values], number) => {
     const y = number * height;
     let x = left;
@@ -65,17 +66,24 @@ const heat = (section) => {
 };
 
 const trend = (section) => {
-  const width = 880, height = 180, left = 50, count = section.labels.length;
+  const height = 180, count = section.labels.length;
   const most = Math.max(1, ...section.series.flatMap(([, , values]) => values));
-  const svg = picture(section.title, width + left + 50, height + 40);
+  const left = 18 + 7.4 * figure(most).length, right = 50;
+  const width = isNarrow ? Math.max(160, innerWidth - left - right - 24) : 930 - left;
+  const svg = picture(section.title, width + left + right, height + 40);
   const x = (n) => left + (count > 1 ? (n / (count - 1)) * width : width / 2), y = (value) => 10 + height - (value / most) * height;
-  svg.append(draw("text", { x: left - 8, y: 18, "text-anchor": "end", class: "soft" }, figure(most)));
+  for (const value of [...new Set([0, Math.floor(most / 2), most])]) {
+    svg.append(draw("line", { x1: left, x2: left + width, y1: y(value), y2: y(value), stroke: "var(--rail)" }));
+    svg.append(draw("text", { x: left - 8, y: y(value) + 4, "text-anchor": "end", class: "soft" }, figure(value)));
+  }
+  const wide = 16 + 7.4 * Math.max(...section.labels.map((label) => label.length));
+  const every = Math.max(1, Math.ceil(count / Math.max(1, Math.floor((width + right) / wide))));
   section.labels.forEach((label, n) => {
-    if (count <= 12 || n % Math.ceil(count / 12) === 0) svg.append(draw("text", { x: x(n), y: height + 32, "text-anchor": "middle", class: "soft" }, label));
+    if (n % every === 0) svg.append(draw("text", { x: Math.max(x(n), wide / 2), y: height + 32, "text-anchor": "middle", class: "soft" }, label));
   });
   for (const [name, tone, values] of section.series) {
     svg.append(draw("polyline", { fill: "none", stroke: colour(tone), "stroke-width": 2, points: values.map((v, n) => `${x(n)},${y(v)}`).join(" ") }));
-    values.forEach((value, n) => svg.append(draw("circle", { cx: x(n), cy: y(value), r: 3.5, fill: colour(tone) }, draw("title", {}, `${section.labels[n]}: ${name} ${figure(value)}`))));
+    values.forEach((value, n) => svg.append(draw("circle", { cx: x(n), cy: y(value), r: count > 40 ? 2 : 3.5, fill: colour(tone) }, draw("title", {}, `${section.labels[n]}: ${name} ${figure(value)}`))));
   }
-  return card(section, legend(section.series.map(([name, tone]) => [name, tone])), chart(section.title, svg, 640));
+  return card(section, legend(section.series.map(([name, tone]) => [name, tone])), chart(section.title, svg, isNarrow ? 0 : 640));
 };

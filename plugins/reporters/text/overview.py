@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from advisor.api import printable
 
-from .causes import Cause, change_text, changes_of, count
-from .text_finding import Look
+from ..causes import Cause, change_text, changes_of, count
+from .finding import Look
 
 _FIX_MIN = 16
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from advisor.api import message_of, printable, wrapped
 
-from .causes import Cause, Finding, also_text, change_text, changes_of
+from ..causes import Cause, Finding, also_text, change_text, changes_of
 
 # Places that are named; --all names every one.
 PLACES_MAX = 3

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from ..ask.models import Models
-from ..context import Context, Hit
-from ..guard.calls import PluginError
-from ..model import Edit, Finding
-from ..packs.pack import Rule
-from ..packs.questions import ActiveRule
-from .failures import crashed
-from .rules.relevance import Relevance
-from .rules.rule_book import RuleBook
+from ...ask.models import Models
+from ...context import Context, Hit
+from ...guard.calls import PluginError
+from ...model import Edit, Finding
+from ...packs.pack import Rule
+from ...packs.questions import ActiveRule
+from ..failures import crashed
+from ..rules.relevance import Relevance
+from ..rules.rule_book import RuleBook
 
 if TYPE_CHECKING:
-    from ..ask.verdicts import Verdicts
-    from ..fix.edits import Subject
-    from ..fix.smallest_change import Problem, SmallestChange, Solved, Sought
+    from ...ask.verdicts import Verdicts
+    from ...fix.edits import Subject
+    from ...fix.smallest_change import Problem, SmallestChange, Solved, Sought
 
 
 class Remedies:
@@ -55,7 +55,7 @@ class Remedies:
         edits = [*hit.edits, *written]
         if not edits or not self.wanted:
             return finding
-        from ..fix.smallest_change import Problem
+        from ...fix.smallest_change import Problem
 
         verified = f"{rule.guarantee} holds" if rule.guarantee else f"{rule.name} is gone"
         sought = self.smallest(subject, Problem(edits, solved, verified), rule, finding.severity)
@@ -66,11 +66,11 @@ class Remedies:
 
     def smallest(self, subject: Subject, problem: Problem, rule: Rule, severity: str) -> Sought:
         if not self.wanted:
-            from ..fix.smallest_change import Sought
+            from ...fix.smallest_change import Sought
 
             return Sought(None)
         if self._engine is None:
-            from ..fix.smallest_change import SmallestChange
+            from ...fix.smallest_change import SmallestChange
             from .harm import Harm
 
             harm = Harm(

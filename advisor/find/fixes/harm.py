@@ -10,19 +10,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..ask.models import Models
-from ..catalog import librdkafka, resolution_table
-from ..context import Context, Judgement, Outside
-from ..guard.calls import PluginError
-from ..model import Deployment, Document, Edit, members_of
-from ..packs.questions import ActiveRule
-from .rules.relevance import Relevance, Subject
-from .rules.rule_book import RuleBook
+from ...ask.models import Models
+from ...catalog import librdkafka, resolution_table
+from ...context import Context, Judgement, Outside
+from ...guard.calls import PluginError
+from ...model import Deployment, Document, Edit, members_of
+from ...packs.questions import ActiveRule
+from ..rules.relevance import Relevance, Subject
+from ..rules.rule_book import RuleBook
 
 if TYPE_CHECKING:
-    from ..ask.answers.neighbours import Neighbours
-    from ..ask.policies import Decoded
-    from ..ask.verdicts import Verdicts
+    from ...ask.answers.neighbours import Neighbours
+    from ...ask.policies import Decoded
+    from ...ask.verdicts import Verdicts
 
 Counts = Mapping[str, int]
 NONE: Counts = {}
@@ -63,7 +63,7 @@ class Harm:
 
     def costs(self, subject: Subject, changed: Subject) -> str | None:
         """What the change costs in numbers, here and elsewhere."""
-        from ..fix.standing import costs
+        from ...fix.standing import costs
 
         told: list[str] = []
         if isinstance(subject, Deployment) and isinstance(changed, Deployment):
@@ -95,7 +95,7 @@ class Harm:
     def _still_stands(
         self, before: Deployment, after: Deployment, edits: Sequence[Edit], works: bool, fixed: Counts
     ) -> Iterator[str]:
-        from ..fix.raised_values import lowered_blindly
+        from ...fix.raised_values import lowered_blindly
 
         reason = lowered_blindly(before, edits, works)
         if reason is not None:
@@ -111,7 +111,7 @@ class Harm:
         made = {id(context.original(was)): (was, now) for was, now in pairs if was is not now}
         own = [id(context.original(document)) for document in _documents(subject)]
         if self._neighbours_of is None:
-            from ..ask.answers.neighbours import Neighbours
+            from ...ask.answers.neighbours import Neighbours
 
             self._neighbours_of = Neighbours(context)
         for home in self._neighbours_of.of([was for was, _ in made.values()]):
@@ -194,9 +194,9 @@ class Harm:
 
     def _searched(self, before: Deployment, after: Deployment, fixed: Counts) -> Iterator[str]:
         """A pair of behaviours is asked once: many deployments have them."""
-        from ..ask.answers.neighbours import behaviour_of
-        from ..ask.judge import judge
-        from ..fix.standing import worse
+        from ...ask.answers.neighbours import behaviour_of
+        from ...ask.judge import judge
+        from ...fix.standing import worse
 
         verdicts = self._searches()
         for asked in self._relevance.serious_guarantees_of(before):
@@ -220,7 +220,7 @@ class Harm:
 
     def _part(self, deployment: Deployment, part: str) -> Decoded | None:
         """The topic, or the internal topic that the part of a question names."""
-        from ..ask.policies import INTERNAL, decode, decode_internal
+        from ...ask.policies import INTERNAL, decode, decode_internal
 
         part = part if part in INTERNAL else ""
         known = self._decoded.get((id(deployment), part))

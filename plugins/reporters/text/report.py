@@ -9,8 +9,8 @@ from typing import Any
 
 from advisor.api import printable, wrapped
 
-from .causes import Cause, causes_of, count
-from .text_finding import Look, cause_lines, look_of, one_line, titles_of
+from ..causes import Cause, causes_of, count
+from .finding import Look, cause_lines, look_of, one_line, titles_of
 
 # So many causes are told with their run; of the others a run is shown on request.
 FULL_MAX = 6
@@ -29,7 +29,7 @@ def render(report: Report, options: Mapping[str, Any]) -> str:
         return "".join(f"{line}\n" for line in lines)
     lines = [*_opening(report, look)]
     if "compared" in report:
-        from .text_compared import compared_lines
+        from .compared import compared_lines
 
         lines += compared_lines(report, look.width)
     lines += _changes(report, look)
@@ -231,7 +231,7 @@ def _causes(report: Report, findings: Sequence[Mapping[str, Any]], look: Look) -
         text += f". --all shows {'it' if notes == 1 else 'them'}"
         yield from wrapped(printable(text), look.width, "  ")
     if many:
-        from .text_overview import overview_lines
+        from .overview import overview_lines
 
         yield ""
         yield from overview_lines(told, look)

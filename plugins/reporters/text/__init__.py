@@ -1,0 +1,1 @@
+"""The report for people: `report.py` puts it together, `finding.py` tells one cause."""
