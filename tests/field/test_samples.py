@@ -20,7 +20,6 @@ SHOWN = {
         ("KA010", "search/indexer.py:14"),
         ("KA101", ORDERS),
         ("KA201", "topics/payments.properties:3"),
-        ("KA202", "platform/docker-compose.yml:15"),
         ("KA301", ORDERS),
         ("KA302", ORDERS),
     },
@@ -28,7 +27,7 @@ SHOWN = {
 }
 # What `fix` leaves: what a person must decide, or run on the cluster.
 LEFT = {
-    "connect": {"KA026", "KA601", "KA602"},
+    "connect": {"KA026", "KA601"},
     "helm": {"KA102", "KA201"},
     "services": {"KA010"},
     "terraform": set(),
