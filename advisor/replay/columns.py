@@ -10,6 +10,8 @@ import numpy as np
 
 # Records of one producer, one topic and one such stretch of time share rows: four minutes.
 STRETCH_BITS = 18
+# Numbers of a cell: Spark holds a few dozen rows at a time.
+CELL_MAX = 8192
 # Where a record goes: the hash of its key, from 0 on; -1 - partition if that was recorded; else this.
 KEYLESS = -(2**40)
 # Column -> its numbers. `at` counts from the begin of the stretch, `late` is how long before its arrival the

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from ..spark.tables import arrow_schema
 from ..tuples import NamedTuple
-from .columns import KEYLESS, PACKED_COLUMNS, RECORD, STRETCH_BITS
+from .columns import CELL_MAX, KEYLESS, PACKED_COLUMNS, RECORD, STRETCH_BITS
 from .kernels.hashes import hashes
 from .kernels.sorting import stable_order
 from .kernels.varints import Column, contents_sizes
@@ -24,8 +24,6 @@ _ROWS_AT_ONCE = 1 << 20
 # So many sums of keys are held; more are written, and added up by Spark.
 _KEYS_HELD = 1 << 22
 _CONTENTS_BITS = 20
-# Numbers of a cell: Spark holds a few dozen rows at a time.
-_CELL_MAX = 8192
 
 
 class Packer:
@@ -129,7 +127,7 @@ def cell_starts(group: Column) -> Column:
     """Where cells begin: with each group, and again where one has more than a cell should."""
     first = np.concatenate(([0], np.flatnonzero(group[1:] != group[:-1]) + 1))
     nth = np.arange(len(group)) - np.repeat(first, np.diff(first, append=len(group)))
-    return np.flatnonzero(nth % _CELL_MAX == 0)
+    return np.flatnonzero(nth % CELL_MAX == 0)
 
 
 def packed(values: Column, starts: Column, ends: Column) -> Any:

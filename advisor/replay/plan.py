@@ -128,10 +128,18 @@ def _plan(
     made: list[TopicPlan] = []
     place = 0
     brokers = max([_Topic(one, clients).brokers for one in found], default=1)
+    named = {one.topic.name for one in found if one.topic is not None}
+    # Topics that no file names are alike, but for what was recorded of them and where their replicas begin.
+    alike: dict[tuple[int | None, int], TopicPlan] = {}
     for number, topic in enumerate(sorted(topics)):
-        reader = _Topic(_deployment_of(topic, found), clients)
-        one = reader.plan(topic, number, place, topics[topic], options, ratio, brokers)
-        made.append(one)
+        key = topics[topic], number % brokers
+        one = None if topic in named else alike.get(key)
+        if one is None:
+            reader = _Topic(_deployment_of(topic, found), clients)
+            one = reader.plan(topic, number, place, topics[topic], options, ratio, brokers)
+            if topic not in named:
+                alike[key] = one
+        made.append(one._replace(topic=topic, first_place=place))
         place += one.partitions
     return Plan(label, tuple(made), brokers)
 
@@ -210,14 +218,14 @@ class _Topic:
         brokers: int,
     ) -> TopicPlan:
         if self.deployment.topic is None:
-            self.assumed.append(f"{topic}: no file of this topic in sight, so the brokers' defaults count")
+            self.assumed.append("no file of this topic in sight, so the brokers' defaults count")
         partitions = self.reading.partitions
         if partitions is None:
             partitions = 1 if recorded is None else recorded + 1
-            self.assumed.append(f"{topic}: partitions = {partitions}, which no file says")
+            self.assumed.append(f"partitions = {partitions}, which no file says")
         factor = min(self.reading.replicas or 1, brokers)
         if self.reading.replicas is None:
-            self.assumed.append(f"{topic}: replication factor {factor}, which no file says")
+            self.assumed.append(f"replication factor {factor}, which no file says")
         placed = assign_replicas(
             [Broker(one) for one in range(brokers)], partitions, factor, start_index=number % brokers
         )

@@ -114,19 +114,22 @@ class Run:
             raise UsageError("no record of the trace can be replayed: the table quarantine says why")
         variants = batch_variants(made, options.latency_ms)
         self._check_swept(trace, variants)
-        sent_batches = self.store.step(
-            "sent",
-            lambda: batches(
-                self.spark, trace.records.select("topic", "producer", "stretch", *trace.columns),
-                trace.writers, variants, self._key_first, options, self.packed,
-            ),
-            **_AS_IT_IS,
-        )  # fmt: skip
-        logs = self.store.step("logs", lambda: self._logs(sent_batches, trace, made, variants))
+
+        def make() -> DataFrame:
+            records = trace.records.select("topic", "producer", "stretch", *trace.columns)
+            who = trace.writers
+            return batches(self.spark, records, who, variants, self._key_first, options, self.packed)
+
+        # Batches that nobody asked for go to the logs as they are made.
+        made_batches = self.store.step("sent", make, **_AS_IT_IS) if options.keep_batches else None
+        logs = self.store.step(
+            "logs",
+            lambda: self._logs(make() if made_batches is None else made_batches, trace, made, variants),
+        )
         keys = self.store.step("sums", lambda: key_sums(trace.records)) if trace.has_keys else None
         from .tell.results import write_results
 
-        result = write_results(self, trace, made, sent_batches, logs, keys)
+        result = write_results(self, trace, made, made_batches, logs, keys)
         self.store.place.delete(PARSED)
         return result
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..spark.tables import arrow_schema
-from .columns import BATCH, BATCH_COLUMNS, KEYLESS
+from .columns import BATCH, BATCH_COLUMNS, CELL_MAX, KEYLESS
 
 
 def pack_records(batches: Iterable[Any], argument: str) -> Iterator[Any]:
@@ -65,6 +65,9 @@ def list_batches(batches: Iterable[Any], argument: str) -> Iterator[Any]:
         counts = [len(row) for row in rows]
         whole = np.concatenate(rows) if rows else np.empty(0, BATCH)
         columns = {name: np.repeat(batch.column(name).to_numpy(), counts) for name in ("place", "producer")}
+        # Cells are numbered, and so are the batches of each.
+        nth = np.concatenate([np.arange(count) for count in counts]) if counts else np.empty(0, np.int64)
+        columns["number"] = np.repeat(batch.column("number").to_numpy(), counts) * CELL_MAX + nth
         told = {name: whole[name].astype(np.int64) for name in json.loads(argument)}
         yield pa.RecordBatch.from_pydict({**columns, **told})
 

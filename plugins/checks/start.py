@@ -383,7 +383,7 @@ class _Look:
     def _refused_by(self, version: Version | str, reason: Reason, config: dict[str, Value]) -> bool:
         verdict = would_accept(self.document.component, version, config)
         refused = verdict.reasons if isinstance(verdict, Rejected) else ()
-        # An older release may name another key of the same contradiction.
+        # A release may name another key of the same contradiction.
         return any(one.kind == reason.kind and {*one.keys} & {*reason.keys} for one in refused)
 
     def _can_tell(self, reason: Reason) -> bool:

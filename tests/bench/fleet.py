@@ -3,9 +3,10 @@ against a row-at-a-time Python function that runs the same rules.
 
 CPU of the driver, the JVM and the Python workers together, everything warm, taken in turns in one session.
 The audit is run from nothing each time: no verdict and no step of an earlier run is used, nor what a worker
-process that is still there has learnt; `again` is a run the day after, with the verdicts kept. `FLEET_ROWS`
-sets another size, `FLEET_ROUNDS` another number of rounds, `FLEET_UDF_SHARE` what part of the rows the
-function is given, `FLEET_MASTER` another master; `FLEET_GROWTH=0` leaves out the run at four times the size.
+process that is still there has learnt; `again` is a run the day after, with the verdicts kept.
+`python -m tests.bench fleet [ROWS]` takes another size; `FLEET_ROUNDS` sets another number of rounds,
+`FLEET_UDF_SHARE` what part of the rows the function is given, `FLEET_MASTER` another master; `FLEET_GROWTH=1`
+adds a run at four times the size.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ from typing import Any
 from ._family import Family
 from .measure import ROOT
 
-ROWS = int(os.environ.get("FLEET_ROWS", "1000000"))
-ROUNDS = int(os.environ.get("FLEET_ROUNDS", "5"))
+ROWS = 1_000_000
+ROUNDS = int(os.environ.get("FLEET_ROUNDS", "2"))
 UDF_SHARE = int(os.environ.get("FLEET_UDF_SHARE", "20"))
-GROWTH = os.environ.get("FLEET_GROWTH", "1") == "1"
+GROWTH = os.environ.get("FLEET_GROWTH", "0") == "1"
 MASTER = os.environ.get("FLEET_MASTER", "local[2]")
 KEYS, BEHAVIOURS = 40, 500
 GOAL = 1.3
@@ -120,14 +121,14 @@ def row_at_a_time(spark: Any, source: str, rows: int) -> None:
     part.select(asked("component", "config").alias("said")).groupBy("said").count().collect()
 
 
-def run() -> dict[str, Any]:
+def run(rows: int = ROWS) -> dict[str, Any]:
     from advisor.spark.session import open_session
 
     family = Family()
     with tempfile.TemporaryDirectory(prefix="kafka-advisor-bench-") as name:
         folder = Path(name)
-        source, quarter = made(folder, ROWS), made(folder, ROWS // 4)
-        four = made(folder, ROWS * 4) if GROWTH else None
+        source, quarter = made(folder, rows), made(folder, rows // 4)
+        four = made(folder, rows * 4) if GROWTH else None
         spark = open_session(MASTER, None, {})
         try:
             works: dict[str, Callable[[], object]] = {
@@ -144,12 +145,12 @@ def run() -> dict[str, Any]:
                     taken[name].append(family.cpu_of(work))
             summary = audit(spark, source, folder / "out")
             peak = family.peak_megabytes
-            sizes = {ROWS // 4: family.cpu_of(lambda: audit(spark, quarter, folder / "out"))}
-            sizes[ROWS] = statistics.median(taken["audit"])
+            sizes = {rows // 4: family.cpu_of(lambda: audit(spark, quarter, folder / "out"))}
+            sizes[rows] = statistics.median(taken["audit"])
             if four is not None:
-                sizes[ROWS * 4] = family.cpu_of(lambda: audit(spark, four, folder / "out"))
+                sizes[rows * 4] = family.cpu_of(lambda: audit(spark, four, folder / "out"))
             kinds = by_kind(spark, family, source, folder)
-            part = ROWS // UDF_SHARE
+            part = rows // UDF_SHARE
             udf = family.cpu_of(lambda: row_at_a_time(spark, source, part)) * UDF_SHARE
         finally:
             spark.stop()
@@ -167,11 +168,11 @@ def run() -> dict[str, Any]:
             ),
             "peak resident MB of driver, JVM and workers": peak,
             "CPU milliseconds of a row, by number of rows (goal: falls or stays)": {
-                str(rows): round(1000 * seconds / rows, 4) for rows, seconds in sizes.items()
+                str(many): round(1000 * seconds / many, 4) for many, seconds in sizes.items()
             },
         },
         "raw": {
-            "rows": ROWS,
+            "rows": rows,
             "keys": KEYS,
             "behaviours": summary["behaviours"],
             "deployments": summary["deployments"],

@@ -1,11 +1,10 @@
 """A fleet whose rows all differ in their numbers: CPU of the whole audit for each behaviour.
 
-No behaviour is shared by two rows, so every one is judged. `FLEET_UNTIDY` sets the number of rows.
+No behaviour is shared by two rows, so every one is judged. `python -m tests.bench fleet_untidy [ROWS]`.
 """
 
 from __future__ import annotations
 
-import os
 import sys
 import tempfile
 from pathlib import Path
@@ -14,11 +13,11 @@ from typing import Any
 from ._family import Family
 from .measure import ROOT
 
-ROWS = int(os.environ.get("FLEET_UNTIDY", "30000"))
+ROWS = 30_000
 GOAL_MS = 5
 
 
-def run() -> dict[str, Any]:
+def run(rows: int = ROWS) -> dict[str, Any]:
     from advisor.fleet import audit_fleet
     from advisor.spark.session import open_session
 
@@ -29,7 +28,7 @@ def run() -> dict[str, Any]:
     results: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory(prefix="kafka-advisor-bench-") as name:
         source = Path(name) / "untidy.parquet"
-        generate.write_table(source, generate.rows(ROWS, untidy=True))
+        generate.write_table(source, generate.rows(rows, untidy=True))
         spark = open_session("local[2]", None, {})
         try:
             taken = family.cpu_of(
@@ -43,5 +42,5 @@ def run() -> dict[str, Any]:
         "ratio": round(1000 * taken / summary["behaviours"], 1),
         "goal": f"at most {GOAL_MS} ms of CPU for each behaviour",
         "others": {"peak resident MB of driver, JVM and workers": family.peak_megabytes},
-        "raw": {"rows": ROWS, "behaviours": summary["behaviours"], "cpu_seconds": round(taken, 1)},
+        "raw": {"rows": rows, "behaviours": summary["behaviours"], "cpu_seconds": round(taken, 1)},
     }

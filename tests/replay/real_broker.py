@@ -188,7 +188,7 @@ def compare(spark: Any, folder: Path) -> dict[str, Any]:
 def differences(result: Any, before: dict[Any, Any], after: dict[Any, Any]) -> dict[str, Any]:
     table = pq.read_table(Path(result.folder) / "batches").to_pylist()
     replayed: dict[tuple[str, int], list[Any]] = {}
-    for row in sorted(table, key=lambda row: (row["place"], row["drained"], row["producer"], row["number"])):
+    for row in sorted(table, key=lambda row: (row["drained"], row["producer"], row["number"])):
         replayed.setdefault((row["topic"], row["partition"]), []).append(
             (row["records"], row["size"], row["max_stamp"])
         )

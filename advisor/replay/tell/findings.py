@@ -6,7 +6,7 @@ workload; those above can only be seen in traffic (`traffic_rules.py`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ...sim.log.amounts import duration, size
@@ -34,17 +34,24 @@ _LONGER = 1.5
 
 def findings(trace: Trace, plan: Plan, gathered: Gathered) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
+    hours_of, partitions_of = _by_topic(gathered.hours), _by_topic(gathered.partitions)
     for topic in plan.topics:
         totals = gathered.topics.get(("", topic.topic))
         if totals is None:
             continue
-        hours = [row for row in gathered.hours if row["topic"] == topic.topic]
-        mine = [row for row in gathered.partitions if row["topic"] == topic.topic]
+        hours, mine = hours_of[topic.topic], partitions_of[topic.topic]
         for look in (_refused, _kept, _too_large, _segments, _hot, _behind, _nearly_empty):
             found += look(topic, totals, hours, mine, gathered)
     found += _maps(plan, gathered)
     order = {"error": 0, "warning": 1, "note": 2}
     return sorted(found, key=lambda one: (order[one["severity"]], one["code"], one["topic"] or ""))
+
+
+def _by_topic(rows: Iterable[Row]) -> dict[str, list[Row]]:
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        found.setdefault(row["topic"], []).append(row)
+    return found
 
 
 def _finding(

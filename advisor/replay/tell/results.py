@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...spark.session import INTERPRETED, settings
-from ...spark.shipping import sent as shipped
+from ...spark.shipping import sent
 from ..columns import BATCH
 from ..plan import Plan
 from ..result import ReplayResult
@@ -30,7 +30,7 @@ def write_results(
     run: Run,
     trace: Trace,
     plans: Sequence[Plan],
-    sent: DataFrame,
+    batches: DataFrame | None,
     logs: DataFrame,
     keys: DataFrame | None,
 ) -> ReplayResult:
@@ -46,8 +46,8 @@ def write_results(
         store.step("hours", lambda: _hours(named))
         store.step("segments", lambda: _segments(named))
         store.step("brokers", lambda: _brokers(run, plans, named))
-    if run.options.keep_batches:
-        store.step("batches", lambda: _batches(run, sent, places))
+    if batches is not None:
+        store.step("batches", lambda: _batches(run, batches, places))
     live = _live(keys)
     store.put("keys", _keys(keys, live))
     store.put("quarantine", ({"topic": t, "reason": r, "records": n} for t, r, n in trace.quarantine))
@@ -89,10 +89,12 @@ def _moment(name: str) -> Any:
 def _batches(run: Run, packed: DataFrame, places: Any) -> DataFrame:
     """Those of the configuration as it is, which is the first of all."""
     told = [name for name in BATCH.names or () if name != "opens"]
-    work = shipped("advisor.replay.worker:list_batches", json.dumps(told), run.packed)
-    columns = ", ".join(f"{name} bigint" for name in ("place", "producer", *told))
+    work = sent("advisor.replay.worker:list_batches", json.dumps(told), run.packed)
+    columns = ", ".join(f"{name} bigint" for name in ("place", "producer", "number", *told))
     mine = packed.where("variant = 0").mapInArrow(work, columns)
-    return mine.join(places.where("variant = 0"), "place").select("topic", "partition", "producer", *told)
+    return mine.join(places.where("variant = 0"), "place").select(
+        "topic", "partition", "producer", "number", *told
+    )
 
 
 def _hours(named: DataFrame) -> DataFrame:

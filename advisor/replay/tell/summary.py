@@ -18,6 +18,9 @@ from .moments import moment
 if TYPE_CHECKING:
     from ..run import Trace
 
+# Of a text: topics and findings one by one, topics that share a note.
+_SHOWN, _NAMED = 50, 3
+
 
 def summary_of(
     options: ReplayOptions,
@@ -72,9 +75,7 @@ def summary_of(
         ],
         "totals": gathered.totals.get("", {}),
         "hottest_share": gathered.hottest_share(""),
-        "assumed": list(
-            dict.fromkeys([*trace.notes, *(note for topic in plan.topics for note in topic.assumed)])
-        ),
+        "assumed": [*trace.notes, *_assumed(plan)],
         "variants": list(variants),
         "errors": counted["error"],
         "warnings": counted["warning"],
@@ -84,6 +85,20 @@ def summary_of(
         "hours": list(gathered.hours),
         "broker_hours": list(gathered.brokers),
     }
+
+
+def _assumed(plan: Plan) -> list[str]:
+    """Each with the topics of which it is assumed; of many the first."""
+    topics: dict[str, list[str]] = {}
+    for topic in plan.topics:
+        for note in topic.assumed:
+            topics.setdefault(note, []).append(topic.topic)
+    told = []
+    for note, mine in topics.items():
+        names = ", ".join(mine[:_NAMED])
+        others = f" and {len(mine) - _NAMED:,} others" if len(mine) > _NAMED else ""
+        told.append(f"{'all topics' if len(mine) == len(plan.topics) > 1 else names + others}: {note}")
+    return told
 
 
 def as_json(summary: Mapping[str, Any]) -> str:
@@ -109,6 +124,8 @@ def render(summary: Mapping[str, Any], form: str, folder: str) -> str:
         for one in summary["quarantine"]
     ]
     lines += ["", tabulate(*_topic_table(summary), tablefmt="plain", disable_numparse=True)]
+    if len(summary["topics"]) > _SHOWN:
+        lines.append(f"and {len(summary['topics']) - _SHOWN:,} more topics: see report.html")
     if len(summary["variants"]) > 1:
         lines += ["", "What if:", tabulate(*_variant_table(summary), tablefmt="plain", disable_numparse=True)]
         lines += [f"  knee of {one['setting']}: {one['value']}" for one in summary["variants"] if one["knee"]]
@@ -122,9 +139,11 @@ def render(summary: Mapping[str, Any], form: str, folder: str) -> str:
                 f"the cleaner comes {every}"
             )
     lines.append("")
-    for one in summary["findings"]:
+    for one in summary["findings"][:_SHOWN]:
         lines.append(f"{one['severity']} {one['code']} {one['name']}: {one['message']}")
         lines += [f"    {step}" for step in one["run"]]
+    if len(summary["findings"]) > _SHOWN:
+        lines.append(f"and {len(summary['findings']) - _SHOWN:,} more findings: see the table findings")
     lines += [f"assumed: {note}" for note in summary["assumed"]]
     lines += ["", "[workload]"]
     lines += [f"# {note}" for note in summary["workload"]["notes"]]
@@ -135,7 +154,8 @@ def render(summary: Mapping[str, Any], form: str, folder: str) -> str:
 
 def _topic_table(summary: Mapping[str, Any]) -> tuple[list[list[str]], list[str]]:
     rows = []
-    for one in summary["topics"]:
+    most = sorted(summary["topics"], key=lambda one: (-one.get("bytes", 0), one["topic"]))[:_SHOWN]
+    for one in sorted(most, key=lambda one: one["topic"]):
         if not one.get("batches"):
             continue
         rolls = ", ".join(
