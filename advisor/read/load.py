@@ -81,8 +81,8 @@ def load_file(
 
 
 def is_test(file: str) -> bool:
-    """A file that only a project's own tests take, by the folders of Maven, Gradle, Go and Ansible's Molecule:
-    what it says is made to be tried, and often to be wrong."""
+    """A file that only a project's own tests take, by the folders of Maven, Gradle, Go and Molecule: what it
+    says is made to be tried, and often to be wrong."""
     return any(f"/{folder}/" in f"/{file}" for folder in _TEST_FOLDERS)
 
 
