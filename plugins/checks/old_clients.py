@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from advisor.api import Hit, clients_too_old
+from advisor.api import Hit, clients_too_old, stated_version
 
 if TYPE_CHECKING:
     from advisor.api import Context, Document
