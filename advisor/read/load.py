@@ -20,7 +20,7 @@ from .unread import TEMPLATES, may_configure, why_unread
 DOUBTFUL = 5
 NOTHING_UNSAVED: Mapping[str, bytes] = {}
 _TEST = "a test"
-_TEST_FOLDERS = ("src/test", "src/it", "src/integrationTest", "src/testFixtures", "molecule")
+_TEST_FOLDERS = ("src/test", "src/it", "src/integrationTest", "src/testFixtures", "testdata", "molecule")
 
 
 class FileRecord(NamedTuple):
@@ -81,10 +81,8 @@ def load_file(
 
 
 def is_test(file: str) -> bool:
-    """A file that only a project's own tests take, by the folders of Maven, Gradle and Ansible's Molecule:
-    what it says is made to be tried, and often to be wrong."""
-    if "src/" not in file and "molecule/" not in file:
-        return False
+    """A file that only a project's own tests take, by the folders of Maven, Gradle, Go and Molecule: what it
+    says is made to be tried, and often to be wrong."""
     return any(f"/{folder}/" in f"/{file}" for folder in _TEST_FOLDERS)
 
 

@@ -22,7 +22,7 @@ _OPTION = re.compile(
 _ENDS = re.compile(r"&&|\|\||;|\n|\|")
 _ADDRESSES = re.compile(r"[\w.-]{1,250}:[0-9]{1,5}(?:,[\w.-]{1,250}:[0-9]{1,5}){0,50}")
 _ASSIGNED = re.compile(
-    r"^[ \t]*+(?:export[ \t]++)?+([A-Za-z_]\w*+)=[\"']?([\w.,:-]++)[\"']?[ \t]*+$", re.MULTILINE
+    r"^[ \t]*+(?:export[ \t]++)?+([A-Za-z_]\w*+)=[\"']?([\w.,:/-]++)[\"']?[ \t]*+$", re.MULTILINE
 )
 _VARIABLE = re.compile(r"\$\{?([A-Za-z_]\w*+)\}?")
 # Containers of the host that the script runs on.
