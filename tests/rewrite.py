@@ -17,6 +17,7 @@ MODULES = {
     "rules": ("tests.rules.test_rules", "--rewrite"),
     "fix": ("tests.fix.test_cases", "--rewrite"),
     "reports": ("tests.reporters.golden",),
+    "guide": ("tests.explain.guide",),
 }
 
 

@@ -215,6 +215,9 @@ class _State(NamedTuple):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _State) and self.texts == other.texts
 
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
 
 class _Bench:
     """The copy, what was changed in it and for which findings. Files go by their names in reports."""
@@ -264,10 +267,10 @@ class _Bench:
             self.planned[id(pair)] = known
         return known
 
-    def make(self, fixes: Iterable[Found]) -> tuple[list[Found], list[Refused[Found]]]:
+    def make(self, fixes: Iterable[Found]) -> tuple[list[Found], list[Refused]]:
         return repeated(self._made, fixes)
 
-    def _made(self, pair: Found) -> Refused[Found] | None:
+    def _made(self, pair: Found) -> Refused | None:
         texts = dict(self.now)
         try:
             files = self._make(*pair)

@@ -105,7 +105,7 @@ class Asker:
         self._verdicts: Verdicts | None = None
         self._simulated: Guaranteed | None = None
         self._modelled: ModelAnswers | None = None
-        # What answers are kept under: those of a shape, and those of the whole audit if they are kept.
+        # What the answers of the whole audit are kept under, if they are.
         self._whole = ""
         present = {
             deployment.id: tuple([document.component for document in members_of(deployment)])
@@ -250,9 +250,9 @@ class Asker:
             found = self._ask_rules()
             return kept.as_json(found, self.answers) if self._may_keep(found) else kept.not_kept(found)
 
-        self._whole = self._mark()
+        self._whole = mark = self._mark()
         try:
-            value = self.context.remember("rules", self._whole, asked)
+            value = self.context.remember("rules", mark, asked)
         except kept.NotKept as error:
             self._whole = ""
             return error.findings

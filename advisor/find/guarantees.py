@@ -155,7 +155,7 @@ class Guaranteed:
         severity lower."""
         if not undecided:
             return
-        from ..ask.blame.searched import blame, lower
+        from ..ask.blame.searched import SEVERAL_BROKERS, blame, lower
 
         for one in undecided:
             severity = lower(one.severity)
@@ -163,6 +163,9 @@ class Guaranteed:
                 continue
             found = blame(one.question, deployment, decoded_by(one.question), self.verdicts)
             if found is not None:
+                if SEVERAL_BROKERS in found.assuming and all(map(_is_single, found.settings)):
+                    # What one broker must have, and no file says that there are more.
+                    severity = lower(severity) or severity
                 yield one._replace(severity=severity), found
 
     def _finding(
@@ -324,6 +327,10 @@ def _topic(asked: ActiveRule) -> str:
 
 def _covers(asked: ActiveRule, other: ActiveRule) -> bool:
     return other.rule.code in asked.rule.covers or other.rule.name in asked.rule.covers
+
+
+def _is_single(blamed: tuple[str, Setting]) -> bool:
+    return blamed[1].key.endswith("replication.factor") and blamed[1].value == "1"
 
 
 def _place(

@@ -16,10 +16,10 @@ from ..tuples import NamedTuple
 T = TypeVar("T")
 
 
-class Refused(NamedTuple, Generic[T]):
+class Refused(NamedTuple):
     """A fix that is not made, and why."""
 
-    fix: T
+    fix: Any
     reason: str
     at: Location | None = None
 
@@ -32,7 +32,7 @@ class Trouble(NamedTuple):
 
 
 class Bench(Protocol[T]):
-    def make(self, fixes: Iterable[T]) -> tuple[list[T], list[Refused[T]]]:
+    def make(self, fixes: Iterable[T]) -> tuple[list[T], list[Refused]]:
         """Each that can be made, on top of what is made already."""
 
     def troubles(self, made: Sequence[T], again: bool) -> Iterable[Trouble]:
@@ -51,7 +51,7 @@ class Together(Generic[T]):
     def __init__(self, bench: Bench[T]) -> None:
         self._bench = bench
 
-    def settle(self, fixes: Sequence[T]) -> tuple[list[T], list[Refused[T]]]:
+    def settle(self, fixes: Sequence[T]) -> tuple[list[T], list[Refused]]:
         """Every fix at once if that holds. Else those that have nothing to do with the trouble at once, and
         the others one after the other, each kept only if it holds."""
         bench, before = self._bench, self._bench.state()
@@ -73,7 +73,7 @@ class Together(Generic[T]):
         order = {id(fix): place for place, fix in enumerate(fixes)}
         return made, sorted(refused, key=lambda one: order[id(one.fix)])
 
-    def _settled(self, batch: Sequence[T], before: Sequence[T]) -> tuple[list[T], list[Refused[T]]]:
+    def _settled(self, batch: Sequence[T], before: Sequence[T]) -> tuple[list[T], list[Refused]]:
         """Fixes of different files: those that hold stay made."""
         bench, state = self._bench, self._bench.state()
         made, left = bench.make(batch)
@@ -95,9 +95,9 @@ class Together(Generic[T]):
         made, left = self._settled(rest, before)
         return made, [*left, *refused]
 
-    def _each(self, batch: Sequence[T], before: Sequence[T]) -> tuple[list[T], list[Refused[T]]]:
+    def _each(self, batch: Sequence[T], before: Sequence[T]) -> tuple[list[T], list[Refused]]:
         made: list[T] = []
-        left: list[Refused[T]] = []
+        left: list[Refused] = []
         for fix in batch:
             one, refused = self._settled([fix], [*before, *made])
             made += one
@@ -132,11 +132,11 @@ class Together(Generic[T]):
         return apart, list(lanes.values())
 
 
-def repeated(make: Any, fixes: Iterable[T]) -> tuple[list[T], list[Refused[T]]]:
+def repeated(make: Any, fixes: Iterable[T]) -> tuple[list[T], list[Refused]]:
     """Each fix that can be made; those that cannot are tried again while others are made: a value that two
     settings share by an anchor can be changed once they no longer do."""
     made: list[T] = []
-    left: list[Refused[T]] = []
+    left: list[Refused] = []
     waiting = list(fixes)
     while waiting:
         left = []

@@ -130,7 +130,7 @@ def load_bytes(
                 documents = tuple(one._replace(partial=True) for one in made.documents)
                 reason = "places in it are filled in elsewhere"
                 return made._replace(text=text, documents=documents, status="partial", reason=reason)
-        if not is_template_text(text):
+        if not is_template_text(text) and not record.file.lower().endswith(TEMPLATES):
             return refused
         # A chart or a playbook makes the file that Kafka's tools read: this one is not wrong.
         return refused._replace(error=None, reason=f"a template, not readable as it stands: {error.message}")

@@ -69,7 +69,8 @@ def _key_pattern() -> re.Pattern[str]:
         r"(?:^|[ \t\"'(,;-])(?:(?:[\w.-]{0,40}\.)?bootstrap[._-]servers"
         r"|(?:KAFKA_(?:CFG_)?)?ADVERTISED_LISTENERS|advertised\.listeners"
         r"|(?:KAFKA_CFG_|KAFKA_)?MIN_INSYNC_REPLICAS|min\.insync\.replicas|offsets\.topic\.replication\.factor"
-        r"|\w{0,60}(?:min_insync_replicas|default_replication_factor|offsets_topic_replication_factor)"
+        r"|(?P<variable>\w{0,60}(?:min_insync_replicas|default_replication_factor"
+        r"|offsets_topic_replication_factor))"
         r"|KAFKA_CFG_[A-Z_]{3,60}|zookeeper\.connect|default\.replication\.factor|connector\.class)"
         r"[\"']?(?:[ \t]*[:=]|[ \t]+value=|>)"
         r"|(?P<strimzi>^[ \t-]*apiVersion:[ \t]*[\"']?kafka\.strimzi\.io/)",
@@ -133,6 +134,10 @@ def why_unread(name: str, data: bytes) -> str | None:
     if lower.endswith("dockerfile"):
         return "a Dockerfile: variables that it sets are not read"
     suffix = lower.rpartition(".")[2]
+    if found["variable"] and suffix in ("tf", "tfvars"):
+        return "variables of Terraform: the module that takes them says what they set"
+    if found["variable"] and suffix in ("yml", "yaml"):
+        return "variables of a playbook: the templates that they fill are read with these places open"
     if suffix in ("yml", "yaml", "json", "properties", "env", "tf", "tfvars", "conf", "config"):
         return "it holds settings of Kafka in a form that no format knows"
     return f"{suffix} files are not read"

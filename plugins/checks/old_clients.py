@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from advisor.api import Hit, clients_too_old
+from advisor.api import Hit, clients_too_old, stated_version
 
 if TYPE_CHECKING:
     from advisor.api import Context, Document
 
-_ANY_RELEASE = (1_000,)
-
 
 def client_too_old(document: Document, context: Context) -> Iterable[Hit]:
-    """Told once of each client, whatever it is joined with. An answer that looks at other deployments is not
-    shared, so that it is looked only where a client states an old version."""
-    if not any(clients_too_old([document], _ANY_RELEASE)):
+    """Told once of each client, whatever it is joined with."""
+    if stated_version(document) is None:
         return
     brokers = [deployment.cluster[0] for deployment in context.deployments_of(document) if deployment.cluster]
     versions = [version for version in map(context.version_of, brokers) if not version.assumed]

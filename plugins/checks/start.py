@@ -118,6 +118,11 @@ def keys_of(component: str) -> frozenset[str]:
     return frozenset(name for version in ("2.0", "3.9", "4.3") for name in keys(component, version))
 
 
+# Names of clients before 0.9, which no release in the catalog knows, and what took their place.
+_OLD_NAMES = {
+    ("consumer", "fetch.message.max.bytes"): "max.partition.fetch.bytes",
+    ("consumer", "fetch.wait.max.ms"): "fetch.max.wait.ms",
+}
 # int16 and int32 of Kafka's CreateTopics.
 _COUNTED = {"topic.replication_factor": 2**15 - 1, "topic.partitions": 2**31 - 1}
 
@@ -133,6 +138,8 @@ class _Look:
         spec = context.formats.get(document.format)
         self.whole = (spec is None or spec.whole) and not document.partial
         self.settings: dict[str, Setting] = {setting.key: setting for setting in document.settings}
+        if document.component == "consumer" and "bootstrap.servers" not in self.settings:
+            self.whole = False  # a part of one, as Kafka's tools take it beside their own options
 
     def faults(self) -> Iterator[Hit]:
         yield from self._counts()
@@ -162,6 +169,8 @@ class _Look:
                 # What comes of nothing but absent lines is for the application's code to say; that Streams
                 # commits more often where it must is no surprise.
                 meant = rewrite.key == "commit.interval.ms" and rewrite.key not in self.settings
+                # Who waits for no answer never sends again, and wants no idempotence.
+                meant = meant or (rewrite.because == ("acks",) and self.settings["acks"].value == "0")
                 if any(key in self.settings for key in involved) and not meant:
                     yield self._hit("rewrite", rewrite.detail, involved)
 
@@ -259,7 +268,9 @@ class _Look:
             return
         if key.startswith("client.quota.callback."):
             return  # the class behind client.quota.callback.class reads them
-        near = suggest(component, key, version)
+        near = _OLD_NAMES.get((component, key)) or suggest(component, key, version)
+        if near in self.settings:
+            near = None  # it has its own line
         if near is None and component != "topic" and not self._is_among_kafkas(key):
             return  # a serializer, a reporter or the application itself may read it
         detail = f"; did you mean {near}?" if near else ""
@@ -372,7 +383,7 @@ class _Look:
     def _refused_by(self, version: Version | str, reason: Reason, config: dict[str, Value]) -> bool:
         verdict = would_accept(self.document.component, version, config)
         refused = verdict.reasons if isinstance(verdict, Rejected) else ()
-        # An older release may name another key of the same contradiction.
+        # A release may name another key of the same contradiction.
         return any(one.kind == reason.kind and {*one.keys} & {*reason.keys} for one in refused)
 
     def _can_tell(self, reason: Reason) -> bool:

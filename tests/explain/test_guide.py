@@ -20,7 +20,8 @@ def test_what_the_guide_says_is_what_happens(page, tmp_path):
     folder.mkdir()
     for block, run in told(page, folder):
         for words, said, printed in run:
-            assert same(said, printed), f"{page.name}:{block.line}: {words}\n{printed}"
+            told_now = f"{page.name}:{block.line}: {words}\n{printed}\npython -m tests.rewrite guide"
+            assert same(said, printed), told_now
 
 
 def test_the_pages_of_the_guide():

@@ -39,8 +39,10 @@ class Found(NamedTuple):
 
 
 class Study(NamedTuple):
+    """`files`: what became of each that is looked at, by status and reason."""
+
     findings: list[Found]
-    statuses: Counter[str]
+    files: Counter[tuple[str, str]]
 
 
 def main(arguments: list[str]) -> int:
@@ -86,7 +88,7 @@ def commit_of(folder: Path) -> str:
 
 
 def _study(folders: list[Path], rule: str | None) -> Study:
-    study = Study([], Counter())
+    study = Study([], Counter[tuple[str, str]]())
     for folder in folders:
         report = audit_paths([str(folder)])
         repository, commit = _name(folder), commit_of(folder)
@@ -101,7 +103,7 @@ def _study(folders: list[Path], rule: str | None) -> Study:
                         commit,
                     )
                 )
-        study.statuses.update(file["status"] for file in report["files"])
+        study.files.update((file["status"], file["reason"] or "") for file in report["files"])
     return study
 
 
@@ -112,9 +114,7 @@ def _shown_fix(finding: dict[str, Any]) -> str:
 
 def _tell(name: str, repositories: int, study: Study, judged: dict[Place, Judged]) -> None:
     print(f"{name} half: {repositories} repositories, {len(study.findings)} findings")
-    read = study.statuses["audited"] + study.statuses["partial"]
-    told = sum(study.statuses.values())
-    print(f"files that are Kafka's: {told}, read: {read} ({_percent(read, told)})")
+    _tell_files(study.files)
     rows: dict[tuple[str, str], Counter[str]] = {}
     for found in study.findings:
         entry = judged.get(found.at)
@@ -127,6 +127,50 @@ def _tell(name: str, repositories: int, study: Study, judged: dict[Place, Judged
     headers = ["severity", "rule", "useful", "noise", "false", "precision", "fix refused", "unjudged"]
     print(tabulate(table, headers))
     print()
+
+
+# Read to the end, and nothing of a broker, a topic or a client is configured there.
+_HOLDS_NOTHING = (
+    "no settings of Kafka's stand in it",
+    "no workload of Kubernetes",
+    "no container that runs",
+    "no client's",
+    "no Strimzi resource with settings",
+    "no channel of it",
+    "no topic",
+    "no kafka input or output",
+    "a script: no topic that it makes",
+    "it holds nothing that Spring",
+    "its maps hold no settings",
+    "its values are read with the files",
+    "what it makes is not written out here",
+    "connectors that Confluent Cloud runs",
+)
+_LEFT_OUT = ("a test", "it is hardly a configuration")
+
+
+def _tell_files(files: Counter[tuple[str, str]]) -> None:
+    """Which of the files that hold settings of Kafka's are read; those that tests alone take, that Kafka
+    printed, or that hold none are told apart."""
+    kinds: Counter[str] = Counter()
+    unread: Counter[str] = Counter()
+    for (status, reason), count in files.items():
+        if status in ("audited", "partial"):
+            kinds["read"] += count
+        elif reason.startswith(_LEFT_OUT):
+            kinds["left out"] += count
+        elif reason.startswith(_HOLDS_NOTHING):
+            kinds["without settings"] += count
+        else:
+            unread[reason.partition(":")[0]] += count
+    whole = kinds["read"] + unread.total()
+    print(
+        f"files with settings of Kafka's: {whole}, read: {kinds['read']} ({_percent(kinds['read'], whole)})"
+    )
+    print(f"of all that are looked at ({files.total()}): {_percent(kinds['read'], files.total())};", end=" ")
+    print(f"without settings {kinds['without settings']}, tests and logs {kinds['left out']}")
+    for reason, count in unread.most_common():
+        print(f"  {count:4} not read: {reason}")
 
 
 def _counted(counts: Counter[str]) -> list[object]:

@@ -72,7 +72,11 @@ def _under(folder: Path) -> list[Seed]:
     if not inputs:
         folders = [path for path in sorted(folder.iterdir()) if path.is_dir() and path.name not in NO_INPUTS]
         return [seed for path in folders for seed in _under(path)]
-    alone = [path for path in inputs if path.suffix == ".toml" and path.name != PROJECT_FILE]
+    alone = [
+        path
+        for path in inputs
+        if path.suffix == ".toml" and path.name != PROJECT_FILE and not _is_of_a_format(path)
+    ]
     found = [_alone(path) for path in alone]
     together = [path for path in sorted(folder.rglob("*")) if path.is_file() and _is_input(path)]
     files = tuple(
@@ -86,9 +90,13 @@ def _under(folder: Path) -> list[Seed]:
 
 def _is_input(path: Path) -> bool:
     """A golden case of a format may be of any suffix: source code and command output are inputs there."""
-    case = path.relative_to(ROOT).parts[:2] == ("tests", "formats") and len(path.relative_to(ROOT).parts) > 4
-    none = ("expected.json",) if case else NO_INPUT
+    none = ("expected.json",) if _is_of_a_format(path) else NO_INPUT
     return not path.name.endswith(none) and path.name[0] != "." and path.stat().st_size <= BYTES_MAX
+
+
+def _is_of_a_format(path: Path) -> bool:
+    parts = path.relative_to(ROOT).parts
+    return parts[:2] == ("tests", "formats") and len(parts) > 4
 
 
 def _alone(path: Path) -> Seed:

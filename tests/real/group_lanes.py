@@ -129,7 +129,7 @@ class Lane:
         other = self._start(f"{self.name}-c2")
         self._member("c2", other)
         self._settle()
-        # Its process is there already: on a busy machine Java alone starts for longer than a session lasts.
+        # Its process is there already: on a busy machine Java takes longer to start than a session lasts.
         again = self._start(f"{self.name}-c2-again")
         time.sleep(3)
         had, seen = self._owned()["c2"], len(self._events("c1"))

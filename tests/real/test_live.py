@@ -13,7 +13,8 @@ from advisor.real.cluster.cluster import Cluster
 from advisor.real.cluster.driver import Driver
 from advisor.real.cluster.jars import classpath, find_jars
 from advisor.real.cluster.processes import Processes
-from tests.conftest import needs, run_command
+from advisor.testing import run_command
+from tests.conftest import needs
 
 BROKER = {"min.insync.replicas": "2", "broker.session.timeout.ms": "12000", "log.retention.hours": "24"}
 # Writes stop with one broker, and an unclean election loses what was confirmed.

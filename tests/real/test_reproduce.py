@@ -11,12 +11,17 @@ from pathlib import Path
 
 import pytest
 
+from advisor.catalog import resolve_version
 from advisor.engine import Options, audit
+from advisor.explain.site.layout import text_of_page
+from advisor.explain.site.pages import Site
+from advisor.explain.site.real_kafka import real_page
 from advisor.model import UsageError
 from advisor.real.audited import audited
 from advisor.real.cluster.jars import release_of
 from advisor.real.page import page
 from advisor.real.reproduce import Reproduction, Run, Wishes, can_play, choose
+from advisor.real.reproduced import checked, reproduced
 from advisor.real.side_by_side import told
 from advisor.real.stage import Outcome
 from tests.conftest import needs
@@ -172,3 +177,10 @@ def _is_there(process):
     # A zombie waits for its parent, which is init now.
     status = Path(f"/proc/{process}/stat")
     return not status.exists() or status.read_text().split()[2] != "Z"
+
+
+def test_the_documentation_tells_what_was_played():
+    text = text_of_page(real_page(Site(resolve_version("4.3"), (), {}, ())))
+    for one in (*reproduced(), *checked()):
+        assert one.get("case", one.get("mechanism", "")).replace("-", " ") in text
+    assert all(one["seen"] for one in reproduced())

@@ -53,7 +53,7 @@ def _checked() -> Markup:
             tag("td", one["kafka"]),
             tag("td", f"{one['cases']:,}", class_="number"),
             tag("td", f"{one['agree']:,}", class_="number"),
-            tag("td", one.get("mean_set_size", ""), class_="number"),
+            tag("td", str(one.get("mean_set_size", "")), class_="number"),
             tag("td", one["on"]),
             tag("td", one.get("note", "")),
         )

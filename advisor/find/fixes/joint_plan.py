@@ -96,7 +96,7 @@ def _weight(findings: Iterable[Finding]) -> int:
 class _Plan(NamedTuple):
     """What is refused; for which findings, by their ids, another change was found; all that is made."""
 
-    refused: list[Refused[Finding]]
+    refused: list[Refused]
     others: dict[int, Fix]
     made: dict[int, Made]
 
@@ -204,10 +204,10 @@ class _Bench:
                     return True
         return False
 
-    def make(self, fixes: Iterable[Finding]) -> tuple[list[Finding], list[Refused[Finding]]]:
+    def make(self, fixes: Iterable[Finding]) -> tuple[list[Finding], list[Refused]]:
         return repeated(self._make, fixes)
 
-    def _make(self, fix: Finding) -> Refused[Finding] | None:
+    def _make(self, fix: Finding) -> Refused | None:
         against = self.contradicted(fix)
         if against is None:
             for change, document in self.changes(fix):
@@ -215,7 +215,7 @@ class _Bench:
                 self._made[id(document)] = tuple(sorted({**made, change.key: change.after}.items()))
         return against
 
-    def contradicted(self, fix: Finding) -> Refused[Finding] | None:
+    def contradicted(self, fix: Finding) -> Refused | None:
         """By a value that another fix sets."""
         for change, document in self.changes(fix):
             for key, value in self._made.get(id(document), ()):

@@ -35,6 +35,9 @@ Pair = tuple[str, str]
 _NUMBERED = re.compile(r"[0-9]$")
 
 
+_STARTS = re.compile(r"\bkafka-server-start\b")
+
+
 def documents_of(
     file: str, workload: Node, services: Sequence[Node], maps: Sequence[Node]
 ) -> Iterator[Document]:
@@ -62,9 +65,10 @@ def documents_of(
         document = document_of_variables(file, name, container.line, label, image, variables)
         if image.component == "broker":
             document = _broker(file, document, workload, image, command, services)
-            document = document._replace(
-                dropped=(*document.dropped, *_service_links(file, pod, image, variables, workload, services))
-            )
+            # A command of its own that starts Kafka does not run the image's scripts, which read variables.
+            if not _STARTS.search(text):
+                links = _service_links(file, pod, image, variables, workload, services)
+                document = document._replace(dropped=(*document.dropped, *links))
         yield document
 
 

@@ -5,7 +5,7 @@ A name that is no field here and stands not under a `properties` map is read by 
 
 from typing import NamedTuple
 
-from advisor.api import is_template, keys, spring_bytes, spring_millis, suggest
+from advisor.api import edit_distance, is_template, keys, spring_bytes, spring_millis, suggest
 
 from .spring_source import uniform
 
@@ -211,6 +211,17 @@ def _kafka_key(section: str, path: tuple[str, ...]) -> str | None:
     return None
 
 
+def _near_field(section: str, path: tuple[str, ...]) -> str | None:
+    """The field of the section that a name misspells: `ssl.key-pasword`. Short names are anybody's."""
+    letters = uniform("".join(path))
+    if len(letters) < 8 or _kafka_key(section if section in SECTIONS else "producer", path) is not None:
+        return None
+    for name in _FIELDS[section]:
+        if edit_distance(uniform(name), letters, 2) <= (1 if len(letters) < 12 else 2):
+            return name
+    return None
+
+
 def meant_by(section: str, path: tuple[str, ...]) -> tuple[str, str] | None:
     """What a name that binds to nothing was meant to be: the section it is for, and the name that works."""
     if section in SECTIONS:
@@ -221,6 +232,9 @@ def meant_by(section: str, path: tuple[str, ...]) -> tuple[str, str] | None:
         typed = field_of(other, path)
         if other != section and typed is not None and typed[1].key is not None:
             return other, f"spring.kafka.{other}.{typed[0]}"
+    near = _near_field(section, path)
+    if near is not None:
+        return section, f"spring.kafka.{near}" if section == "common" else f"spring.kafka.{section}.{near}"
     if section == "common":
         holders = [(other, key) for other in SECTIONS if (key := _kafka_key(other, path)) is not None]
         if len(holders) > 1:

@@ -75,6 +75,8 @@ class _Runner:
         """Addresses of brokers. Of ZooKeeper's only whether it runs here is of use, and in a pod of
         Kubernetes `localhost` says nothing."""
         value = _VARIABLE.sub(lambda found: self._assigned.get(found[1], found[0]), value)
+        if option == "zookeeper":
+            value = value.partition("/")[0]
         local = value.startswith(("localhost:", "127."))
         unsaid = (self._in_pod and local) or (option == "zookeeper" and not local)
         return "" if unsaid or _ADDRESSES.fullmatch(value) is None else value

@@ -35,6 +35,9 @@ def _growth(group: Asked, context: Context) -> Iterable[Judgement]:
         return  # who assigns its partitions itself never hears of an added one
     if not group.look.is_set("consumer", "auto.offset.reset"):
         return  # Kafka's default, which nobody chose: a finding for every consumer there is
+    counts = _counts_records(group)
+    if not counts and (_is_in_part(group) or _commits_unseen(group)):
+        return
     small = setup._replace(partitions=2, process_ms=0, reading=setup.reading._replace(batch=500))
     found = context.remember("growth", repr(small), lambda: _grown(small))
     window = found["window_ms"]
@@ -52,7 +55,7 @@ def _growth(group: Asked, context: Context) -> Iterable[Judgement]:
         {"group": group.name, "window": seconds(window)},
         group.shown(*(keys if setup.protocol == "classic" else keys[:1])),
         numbers=tuple(numbers),
-        severity=None if _counts_records(group) else "note",
+        severity=None if counts else "note",
         edits=group.edits(Edit("reset", "consumer", "auto.offset.reset", "earliest")),
         advice=("stop the group before partitions are added, or commit offset 0 for them first",),
     )
@@ -63,6 +66,17 @@ def _counts_records(group: Asked) -> bool:
     """Does anything say that the group is to miss nothing, or that its topic is kept by somebody who may add
     partitions? Where nothing does, `latest` is as often what was wanted: to see what is new."""
     return bool(group.look.deployment.workload) or group.look.count("topic.partitions") is not None
+
+
+def _is_in_part(group: Asked) -> bool:
+    """A program's own choice, of which only a part is in sight."""
+    return any(one.partial for one in group.look.deployment.groups)
+
+
+def _commits_unseen(group: Asked) -> bool:
+    """Who lets the client commit by itself, and says so, counts on no single record."""
+    automatic, found = group.look.flag("consumer", "enable.auto.commit")
+    return bool(automatic) and found is not None and group.look.is_set("consumer", "enable.auto.commit")
 
 
 def _grown(setup: GroupSetup) -> dict[str, Any]:

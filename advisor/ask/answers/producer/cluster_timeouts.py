@@ -39,7 +39,7 @@ def judge_successor(deployment: Deployment, context: Context) -> Iterator[Judgem
     from .setup import timed
 
     on_clock = timed(deployment)
-    if on_clock is None or on_clock.setup.partition.replicas == 1:
+    if on_clock is None or on_clock.setup.partition.replicas == 1 or _may_be_alone(look):
         return
     open_keys = tuple(key for key in on_clock.unknown if key in (_LAG, *_SESSIONS))
     if open_keys:
@@ -58,6 +58,13 @@ def judge_successor(deployment: Deployment, context: Context) -> Iterator[Judgem
         yield Judgement("unknown", depends_on=("fact.elr",), reason=reason)
     else:
         yield _no_successor(look, on_clock, min(left.values()), context)
+
+
+def _may_be_alone(look: Reader) -> bool:
+    """No file counts the brokers, and theirs says that topics have one copy: nobody need follow anybody."""
+    key = "default.replication.factor"
+    single = look.is_set("broker", key) and look.text("broker", key)[0] == "1"
+    return single and look.count("cluster.brokers") is None and look.deployment.topic is None
 
 
 def _disturbance(cluster: ClusterPolicy) -> int:
