@@ -16,6 +16,7 @@ from ..sim.producer.accumulator import Batching
 from .columns import BATCH, KEYLESS, RECORD, STRETCH_BITS
 from .kernels.batching import NodeBatches
 from .kernels.by_model import Keyless, ModelBatches
+from .kernels.full_batches import NodePlaces
 from .kernels.records import Batches, Records, after, joined
 from .kernels.sorting import stable_order
 from .kernels.varints import Column
@@ -160,6 +161,7 @@ class _Layout:
         self.nodes = {
             node: np.flatnonzero(self.leaders == node).tolist() for node in sorted(set(given["leaders"]))
         }
+        self.drained = {node: NodePlaces(places) for node, places in self.nodes.items()}
         self.topics: list[tuple[int, int, str]] = [tuple(one) for one in given["topics"]]
         self.first = np.array([one[0] for one in self.topics], np.int64)
         self.partitions = np.array([one[1] for one in self.topics], np.int64)
@@ -221,7 +223,7 @@ class _Layout:
 
     def _node(self, node: int, records: Records) -> list[Batches]:
         if node not in self.work:
-            self.work[node] = NodeBatches(self.mine, self.nodes[node])
+            self.work[node] = NodeBatches(self.mine, self.drained[node])
         if self.checks is not None:
             seen = self.checks.get(node)
             left = _CHECKED_RECORDS - (0 if seen is None else len(seen.times))
@@ -258,7 +260,7 @@ class _Layout:
 
     def _compare(self, node: int, policy: Batching, records: Records) -> None:
         """The first records of a checked producer once more, through the kernel and through the model."""
-        kernel = NodeBatches([policy], self.nodes[node])
+        kernel = NodeBatches([policy], self.drained[node])
         got = joined([*kernel.feed(records), *kernel.finish()])
         model = ModelBatches(replace(policy, in_flight_max=0), {node: self.nodes[node]})
         told = joined([model.feed(records), model.finish()])

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from advisor.replay.columns import BATCH, RECORD
 from advisor.replay.kernels.batching import NodeBatches
 from advisor.replay.kernels.by_model import ModelBatches
+from advisor.replay.kernels.full_batches import NodePlaces
 from advisor.replay.kernels.hashes import hashes
 from advisor.replay.kernels.lag import by_step, lag_of
 from advisor.replay.kernels.log_segments import NEVER, Appends, log_of
@@ -83,7 +84,7 @@ def records_of(arrivals) -> Records:
 
 def by_kernel(policies, places, arrivals, cuts, piece):
     """What each of the policies sends, made side by side."""
-    work = NodeBatches(policies, places)
+    work = NodeBatches(policies, NodePlaces(places))
     for queues in work.queues:
         queues.piece = piece
     columns = records_of(arrivals)

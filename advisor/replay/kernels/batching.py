@@ -23,7 +23,7 @@ import numpy as np
 
 from ...sim.producer.accumulator import Batching
 from ...sim.wire.batches import BATCH_OVERHEAD, next_ratio
-from .full_batches import FOREVER, NodeState
+from .full_batches import FOREVER, NodePlaces, NodeState
 from .records import Batches, Grouped, Records, Window, after, by_place, joined, no_records
 from .varints import Column, placed_sizes
 
@@ -35,10 +35,9 @@ _NEAR = 63
 
 
 class NodeBatches:
-    """One producer's queues for one node, once for each of `policies`. `places` are the node's partitions in
-    the order in which they are drained."""
+    """One producer's queues for one node, once for each of `policies`."""
 
-    def __init__(self, policies: Sequence[Batching], places: Sequence[int]) -> None:
+    def __init__(self, policies: Sequence[Batching], places: NodePlaces) -> None:
         self.queues = [Queues(policy, places) for policy in policies]
         self.unsent = no_records()
 
@@ -66,7 +65,7 @@ class Queues(NodeState):
     """Those of one policy: `start` is the first record of the window that is not sent, but for those that are
     `ahead` of it."""
 
-    def __init__(self, policy: Batching, places: Sequence[int]) -> None:
+    def __init__(self, policy: Batching, places: NodePlaces) -> None:
         super().__init__(policy, places)
         self.start = 0
         self.ahead = no_records()

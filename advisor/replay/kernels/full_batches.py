@@ -16,16 +16,23 @@ _CAREFUL = np.float32(1.05)
 FOREVER = np.iinfo(np.int64).max
 
 
+class NodePlaces:
+    """A node's partitions in the order in which they are drained; made once for all producers."""
+
+    def __init__(self, places: Sequence[int]) -> None:
+        self.order = {place: number for number, place in enumerate(places)}
+        # The same as a column.
+        self.first = min(places)
+        self.number = np.zeros(max(places) + 1 - self.first, np.int64)
+        self.number[np.array(places) - self.first] = np.arange(len(places))
+
+
 class NodeState:
     """What a producer knows between two requests to a node besides the records that are not sent."""
 
-    def __init__(self, policy: Batching, places: Sequence[int]) -> None:
+    def __init__(self, policy: Batching, places: NodePlaces) -> None:
         self.policy = policy
-        self.order = {place: number for number, place in enumerate(places)}
-        # The same as a column.
-        self.first_place = min(places)
-        self.number = np.zeros(max(places) + 1 - self.first_place, np.int64)
-        self.number[np.array(places) - self.first_place] = np.arange(len(places))
+        self.order, self.first_place, self.number = places.order, places.first, places.number
         self.ratio = 1.0
         self.drain_from = 0
         self.requests = 0
