@@ -24,7 +24,6 @@ from .guarantees import asked_by_hand, scenario_schema
 from .scenario_values import Played, Scenario
 
 _COMPONENTS = ("producer", "topic", "broker", "consumer")
-
 # Each is a column of the run.
 REPLICAS_PLAYED_MAX = 64
 
@@ -200,14 +199,12 @@ def _driven(
 ) -> tuple[Any, tuple[Any, ...], dict[str, int]]:
     """The given run, and the first step at which the guarantee is broken. Faults that the file does not count
     may happen as often as its events say."""
-    if policy.replicas > REPLICAS_PLAYED_MAX:
-        most = REPLICAS_PLAYED_MAX
-        raise UsageError(
-            f"{scenario.file}: {policy.replicas} replicas: events are played with at most {most}"
-        )
     place = f"{scenario.file}: "
     if scenario.guarantee in PRODUCER_GUARANTEES:
         return _driven_producer(scenario, policy, faults, place)
+    if policy.replicas > REPLICAS_PLAYED_MAX:
+        most = REPLICAS_PLAYED_MAX
+        raise UsageError(f"{place}{policy.replicas} replicas: events are played with at most {most}")
     from ..sim.partition import guarantees
     from ..sim.partition.state import FAULT_OF, parse, start
     from ..sim.partition.step import run

@@ -83,3 +83,12 @@ def test_no_tree_holds_itself():
     text = b'[a]\nb = 1\n[[a.c]]\nd = [1, 2]\n[[e]]\nf = { g = "h" }\n'
     for seed in range(400):
         assert change_structure(Random(seed), "a.toml", text) is not None
+
+
+def test_a_run_of_thousands_of_columns_is_not_drawn(tmp_path, capsys):
+    (tmp_path / "s.toml").write_text(
+        'title = "t"\nstory = "s"\nkafka_version = "3.9"\nevents = ["produce r0"]\n'
+        "[facts]\nreplication_factor = 32767\n"
+    )
+    assert main(["simulate", str(tmp_path / "s.toml")]) == 2
+    assert "32767 replicas: events are played with at most 64" in capsys.readouterr().err
