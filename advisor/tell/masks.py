@@ -312,7 +312,7 @@ def _spans_of(
         return
     start = first, event.start_mark.column
     name, equals, given = text.partition("=")
-    if equals and (pair := _PAIR.match(text)) and pair.start(2) == 0:
+    if equals and not _is_secret(path) and (pair := _PAIR.match(text)) and pair.start(2) == 0:
         # - KAFKA_NODE_ID=1
         path, text = (*path, name.strip()), given
         written = lines[first].find(f"{name}=", start[1])

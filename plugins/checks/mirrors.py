@@ -11,7 +11,7 @@ from advisor.api import Hit, Location
 if TYPE_CHECKING:
     from advisor.api import Context, Document, Setting
 
-_ENABLED = re.compile(r"([^\s.]+)->([^\s.]+)\.enabled")
+_ENABLED = ".enabled"
 _POLICY = "replication.policy.class"
 # It names a copy as its source is named, so that nothing tells the two apart (its topicSource is null, and
 # MirrorSourceConnector.isCycle asks for no more).
@@ -22,11 +22,12 @@ def mirrors_in_a_circle(document: Document, context: Context) -> Iterable[Hit]:
     if document.component != "mm2":
         return
     settings = {one.key: one for one in document.settings}
-    flows = [
-        (match[1], match[2])
+    enabled = [
+        key.removesuffix(_ENABLED).split("->")
         for key, one in settings.items()
-        if (match := _ENABLED.fullmatch(key)) and _text(one).lower() == "true"
+        if key.endswith(_ENABLED) and _text(one).lower() == "true"
     ]
+    flows = [(flow[0], flow[1]) for flow in enabled if len(flow) == 2 and all(flow)]
     for source, target in flows:
         if source >= target or (target, source) not in flows:
             continue

@@ -307,7 +307,7 @@ def test_bad_words(advisor, words, said):
         ('kafka_version = "4.1"\nprofil = "prod"\n', "kafka-advisor.toml:2: profil: unknown field"),
         ("kafka_version = 4.1\n", "must be in quotes"),
         ('[severity]\nKA006 = "fatal"\n', "kafka-advisor.toml:2"),
-        ('plugins = ["evil.py"]\n', "--plugin"),
+        ('plugins = ["evil.py"]\n', "--trust-plugins"),
         ('rules = ["../outside.toml"]\n', "leaves the folder"),
         ('plugins = ["not-installed"]\n', "not installed"),
         ('[[suppress]]\nrule = "KA006"\n', "reason"),

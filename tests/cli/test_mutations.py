@@ -39,6 +39,12 @@ SEEDS = {
     "envfile": ["tests/formats/envfile/confluent/broker.env"],
     "kubernetes": ["tests/formats/kubernetes/spring-variables/billing.yaml"],
     "strimzi": ["samples/strimzi/kafka.yaml", "tests/formats/strimzi/mirror-maker-2/old.yaml"],
+    "application": [
+        "tests/formats/application/nested/service.yaml",
+        "tests/formats/application/toml/app.toml",
+    ],
+    "logstash": ["tests/formats/logstash/pipeline/pipeline.conf"],
+    "snapshot": ["tests/formats/snapshot/three-brokers/prod.json"],
     "cloudformation": ["tests/formats/cloudformation/yaml/msk.yml"],
     "connector": [
         "samples/connect/connectors/orders-source.json",

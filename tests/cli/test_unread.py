@@ -44,7 +44,7 @@ def test_every_file_of_kafkas_is_in_the_report(advisor, tmp_path):
 
 @pytest.mark.parametrize("words", [(), ("--files",)])
 def test_the_text_counts_many_and_lists_them_when_asked(advisor, tmp_path, words):
-    placed(tmp_path, {f"kafka-{n}.toml": KAFKAS["conf/kafka.toml"] for n in range(7)})
+    placed(tmp_path, {f"kafka-{n}.xml": KAFKAS["conf/beans.xml"] for n in range(7)})
     placed(tmp_path, {"producer.properties": PRODUCER})
     text = advisor("audit", "--fail-on", "never", *words, ".").stdout
     assert text.count("\nskipped kafka-") + text.count("  skipped kafka-") == (7 if words else 4)

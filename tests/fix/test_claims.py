@@ -10,11 +10,14 @@ import pytest
 from advisor.testing import audit_paths, audit_settings
 from tests.conftest import ROOT
 from tests.rules.case_files import all_cases
-from tests.rules.test_rules import EXAMPLES
+from tests.rules.test_rules import EXAMPLES as TABLES
+from tests.rules.test_rules import RULES
 
 from .test_cases import fix
 from .test_command import PRODUCER, TOPIC, place
 
+_RULE = {rule.code: rule for rule in RULES}
+EXAMPLES = [(_RULE[one.code], one.table) for one in TABLES]
 CASES = [case for case in all_cases() if case.name.startswith("fail")]
 SAMPLES = sorted(
     path

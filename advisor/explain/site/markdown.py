@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from ...tell.html.markup import Child, Markup, join, tag, wide
 from ...tuples import NamedTuple
 
-_INLINE = re.compile(r"`([^`]+)`|\*\*([^*]+)\*\*|\[([^\]]+)\]\(([^)\s]+)\)")
+_INLINE = re.compile(r"`([^`]{1,400}+)`|\*\*([^*]{1,400}+)\*\*|\[([^\[\]]{1,200}+)\]\(([^()\s]{1,200}+)\)")
 _FENCE = "```"
 
 

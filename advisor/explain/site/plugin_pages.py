@@ -239,4 +239,4 @@ def _lines(value: Any) -> Iterator[str]:
 def _plain(hint: str) -> str:
     """Without the homes of names, which are nobody's to import from."""
     hint = re.sub(r"'([^']+)'", r"\1", hint.replace("ForwardRef(", ""))
-    return re.sub(r"\b(?:[a-z_]+\.)+(?=[A-Z])", "", hint)
+    return re.sub(r"(?<![a-z_.])(?:[a-z_]{1,40}+\.){1,9}+(?=[A-Z])", "", hint)
