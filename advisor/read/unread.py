@@ -112,8 +112,10 @@ def why_unread(name: str, data: bytes) -> str | None:
         return None
     if not any(mark in data for mark in _MARKS):
         return None
-    if lower.endswith(".toml") and b"[pack]" in data and b"[[rule]]" in data:
-        return None  # a rule pack of ours: it speaks of settings and has none
+    if lower.endswith(".toml") and (
+        (b"[pack]" in data and b"[[rule]]" in data) or (data.startswith(b"title =") and b"\nstory =" in data)
+    ):
+        return None  # a rule pack, a scenario or a schedule of ours: it speaks of settings and has none
     text = data.decode("utf-8", "replace")
     if program:
         if _map_pattern().search(text) is None:

@@ -24,12 +24,16 @@ class Asked(NamedTuple):
 
 
 def places(report):
-    """A table tells for itself what an audit tells under what the same line does: KA011."""
+    """A table tells for itself what an audit tells under what the same line does (KA011), and of each
+    deployment what an audit tells once of one cause, with the places of the others."""
     found = []
     for f in report["findings"]:
         at = (f["locations"][0]["file"], f["locations"][0]["line"] or 0)
         found.append((f["code"], f["deployment"] or "", *at))
         found += [("KA011", f["deployment"] or "", *at)] if "KA011" in f["covers"] else []
+        for other, place in zip(f["deployments"][1:], f["locations"][1:], strict=False):
+            if place["key"] is None and place["file"] != at[0]:
+                found.append((f["code"], other, place["file"], place["line"] or 0))
     return sorted(found)
 
 

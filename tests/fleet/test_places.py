@@ -60,7 +60,6 @@ def test_files_and_results_elsewhere(spark, advisor, elsewhere, tmp_path):
     assert {row["file"]: row["owner"] for row in rows if row["root"] == "a"} == {
         "a/.producer.properties": "org/pay",
         "a/_drafts/sp ace%20#é.properties": "org/drafts",
-        "a/compose.yml": "org/pay",
     }
     skipped = [file["file"] for file in report["files"] if file["status"] == "skipped"]
     assert skipped == ["b/application.yml"]
