@@ -20,7 +20,7 @@ _FETCH_SECONDS = 900
 _DRIVER = Path(__file__).parent / "Driver.java"
 # Some Java runtimes have the compiler, but no command for it.
 _JAVAC = ("java", "-m", "jdk.compiler/com.sun.tools.javac.Main")
-_POM = """<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
+_POM = """<project><modelVersion>4.0.0</modelVersion>
 <groupId>advisor</groupId><artifactId>throw-away</artifactId><version>1</version><dependencies><dependency>
 <groupId>org.apache.kafka</groupId><artifactId>kafka_2.13</artifactId><version>VERSION</version>
 </dependency></dependencies></project>"""
